@@ -1,0 +1,34 @@
+//! Graphs, features, splits and the files they come from.
+//!
+//! Everything that reaches a network passes through [`Dataset`], which is checked once, when it is made: every edge
+//! joins nodes that exist, every feature is finite, every label names a class. Code behind this border relies on it.
+//!
+//! ```
+//! use carat_graph::{Dataset, DatasetParts, Features, Graph, Labels};
+//!
+//! // Messages flow from the first list to the second: 0 -> 1, 2 -> 1, 1 -> 0.
+//! let graph = Graph::from_edges(3, &[0, 2, 1], &[1, 1, 0])?;
+//! assert_eq!(graph.in_neighbours(1), &[0, 2]);
+//!
+//! let features = Features::dense(3, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0])?;
+//! let labels = Labels::new(vec![Some(0), Some(1), None], 2)?;
+//! let dataset = Dataset::new(DatasetParts::new("tiny", graph, features, labels))?;
+//! assert_eq!(dataset.num_nodes(), 3);
+//! # Ok::<(), carat_graph::DataError>(())
+//! ```
+
+mod dataset;
+mod error;
+mod features;
+pub mod files;
+mod graph;
+mod labels;
+pub mod readers;
+mod splits;
+
+pub use dataset::{Dataset, DatasetParts, GraphSet};
+pub use error::{DataError, Place};
+pub use features::{CsrMatrix, Features};
+pub use graph::{EdgeList, Graph};
+pub use labels::Labels;
+pub use splits::{Split, SplitRatio};

@@ -1,0 +1,148 @@
+//! Which nodes (or graphs) train, which decide when to stop, which are tested.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::{DataError, Labels};
+
+/// Entities by role, each list ascending. Entities in none of them carry messages only.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Split {
+    /// Training entities.
+    pub train: Vec<u32>,
+    /// Validation entities.
+    pub val: Vec<u32>,
+    /// Test entities.
+    pub test: Vec<u32>,
+}
+
+/// Shares of the labelled entities for seeded splits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SplitRatio {
+    /// Share of training entities.
+    pub train: f64,
+    /// Share of validation entities.
+    pub val: f64,
+    /// Share of test entities.
+    pub test: f64,
+}
+
+impl Default for SplitRatio {
+    fn default() -> Self {
+        Self { train: 0.6, val: 0.2, test: 0.2 }
+    }
+}
+
+impl std::str::FromStr for SplitRatio {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<f64> = text.split(',').map(|p| p.trim().parse::<f64>().unwrap_or(f64::NAN)).collect();
+        match parts[..] {
+            [train, val, test]
+                if parts.iter().all(|p| *p >= 0.0) && train > 0.0 && train + val + test <= 1.0 + 1e-9 =>
+            {
+                Ok(Self { train, val, test })
+            }
+            _ => Err(format!(
+                "'{text}' is not three shares like 0.6,0.2,0.2: none negative, the first above 0, at most 1 together"
+            )),
+        }
+    }
+}
+
+impl Split {
+    /// A split from boolean masks over all entities.
+    pub fn from_masks(train: &[bool], val: &[bool], test: &[bool]) -> Self {
+        let pick = |mask: &[bool]| (0..mask.len() as u32).filter(|&n| mask[n as usize]).collect();
+        Self { train: pick(train), val: pick(val), test: pick(test) }
+    }
+
+    /// A seeded split that keeps every class's share: the labelled entities of each class are shuffled and cut.
+    pub fn stratified(labels: &Labels, ratio: SplitRatio, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut by_class: Vec<Vec<u32>> = vec![Vec::new(); labels.num_classes()];
+        for entity in 0..labels.len() as u32 {
+            if let Some(class) = labels.get(entity) {
+                by_class[class as usize].push(entity);
+            }
+        }
+        let mut split = Self::default();
+        for mut members in by_class {
+            members.shuffle(&mut rng);
+            let count = |share: f64| (share * members.len() as f64).round() as usize;
+            // A class of one or two members still trains: the training share is rounded up first.
+            let train = count(ratio.train).max(1).min(members.len());
+            let val = count(ratio.val).min(members.len() - train);
+            let test = if ratio.train + ratio.val + ratio.test > 1.0 - 1e-9 {
+                members.len() - train - val
+            } else {
+                count(ratio.test).min(members.len() - train - val)
+            };
+            split.train.extend_from_slice(&members[..train]);
+            split.val.extend_from_slice(&members[train..train + val]);
+            split.test.extend_from_slice(&members[train + val..train + val + test]);
+        }
+        split.train.sort_unstable();
+        split.val.sort_unstable();
+        split.test.sort_unstable();
+        split
+    }
+
+    /// Checks that every entity exists and none plays two roles.
+    pub(crate) fn check(&self, num_entities: usize) -> Result<(), DataError> {
+        let mut role: Vec<Option<&str>> = vec![None; num_entities];
+        for (name, list) in [("train", &self.train), ("val", &self.val), ("test", &self.test)] {
+            for &n in list {
+                match role.get_mut(n as usize) {
+                    None => {
+                        return Err(DataError::Invalid(format!(
+                            "the {name} split names node {n}, but there are only {num_entities}"
+                        )));
+                    }
+                    Some(Some(other)) => {
+                        return Err(DataError::Invalid(format!("node {n} is both in {other} and in {name}")));
+                    }
+                    Some(slot) => *slot = Some(name),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stratified_splits_keep_shares_and_skip_missing_labels() {
+        let labels: Vec<i64> = (0..1000).map(|n| if n % 10 == 9 { -1 } else { i64::from(n % 3 == 0) }).collect();
+        let labels = Labels::from_signed(&labels).unwrap();
+        let split = Split::stratified(&labels, SplitRatio::default(), 7);
+        assert_eq!(split, Split::stratified(&labels, SplitRatio::default(), 7));
+        assert_ne!(split, Split::stratified(&labels, SplitRatio::default(), 8));
+        assert_eq!((split.train.len(), split.val.len(), split.test.len()), (540, 180, 180));
+        split.check(1000).unwrap();
+        let share =
+            |list: &[u32]| list.iter().filter(|&&n| labels.get(n) == Some(1)).count() as f64 / list.len() as f64;
+        assert!((share(&split.train) - share(&split.test)).abs() < 0.01);
+    }
+
+    #[test]
+    fn overlapping_or_foreign_entities_are_refused() {
+        let overlap = Split { train: vec![0, 1], val: vec![1], test: vec![] };
+        assert_eq!(overlap.check(3).unwrap_err().to_string(), "node 1 is both in train and in val");
+        let foreign = Split { train: vec![9], val: vec![], test: vec![] };
+        assert!(foreign.check(3).is_err());
+    }
+
+    #[test]
+    fn ratios_are_checked() {
+        assert!("0.6,0.2,0.2".parse::<SplitRatio>().is_ok());
+        for bad in ["", "1", "0.6,0.2", "0,0.5,0.5", "0.9,0.9,0.9", "a,b,c", "0.5,-0.1,0.2"] {
+            assert!(bad.parse::<SplitRatio>().is_err(), "{bad}");
+        }
+    }
+}
