@@ -17,6 +17,7 @@
 //! # Ok::<(), carat_graph::DataError>(())
 //! ```
 
+mod blocks;
 mod dataset;
 mod error;
 mod features;
@@ -26,6 +27,7 @@ mod labels;
 pub mod readers;
 mod splits;
 
+pub use blocks::{Block, BlockBuilder, Blocks};
 pub use dataset::{Dataset, DatasetParts, GraphSet};
 pub use error::{DataError, Place};
 pub use features::{CsrMatrix, Features};

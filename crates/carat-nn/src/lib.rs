@@ -1,1 +1,39 @@
-//! placeholder
+//! Graph attention networks with hand-derived gradients: kernels, layers, the network, its optimiser and its files.
+//!
+//! ```
+//! use carat_graph::{BlockBuilder, Features, Graph};
+//! use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
+//!
+//! let graph = Graph::from_edges(4, &[0, 1, 2, 3], &[1, 2, 3, 0])?;
+//! let features = Features::dense(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.5])?;
+//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 3 };
+//! let network = Network::<f32>::new(config, 0)?;
+//!
+//! // The scores of nodes 0 and 2 need no more than their neighbourhood within two hops.
+//! let blocks = BlockBuilder::new(&graph).build(&[0, 2], config.layers);
+//! let input = Input::new(&features, blocks.nodes());
+//! let mut work = Workspace::default();
+//! network.forward(&blocks, &input, &mut work);
+//! assert_eq!(work.scores().len(), 2 * 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod encoder;
+mod kernels;
+mod layers;
+pub mod loss;
+mod matrix;
+mod network;
+mod optimiser;
+mod parameters;
+mod real;
+mod rows;
+mod weights;
+
+pub use encoder::Input;
+pub use layers::{Attention, AttentionKind, Gat, GatV2, LayerShape, LayerState, Pass, Transformer};
+pub use network::{Network, NetworkConfig, SizeError, Workspace};
+pub use optimiser::{Adam, AdamConfig};
+pub use parameters::{Init, Layout, Parameter};
+pub use real::Real;
+pub use weights::WeightsError;

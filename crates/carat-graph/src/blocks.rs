@@ -1,0 +1,301 @@
+//! The receptive field of a set of target nodes, in local numbers.
+//!
+//! An L-layer network's output at the targets depends on the nodes within L hops against the edges' direction, and on
+//! the in-edges of those within L - 1. [`Blocks`] numbers these nodes so that every layer's nodes are a prefix of the
+//! next wider layer's: targets first, then what is one hop away, then two. One CSR then serves all layers: the layer
+//! that computes the nodes within d hops reads its first `num_within(d)` rows.
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use crate::Graph;
+
+/// Node sets and edges that an L-layer network needs for its targets. Local node numbers throughout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocks {
+    nodes: Vec<u32>,
+    within: Vec<usize>,
+    offsets: Vec<usize>,
+    sources: Vec<u32>,
+    edges: Vec<u32>,
+    out_offsets: Vec<usize>,
+    out_targets: Vec<u32>,
+    out_positions: Vec<u32>,
+}
+
+/// The edges of one attention layer: a view into [`Blocks`].
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    num_targets: usize,
+    num_sources: usize,
+    offsets: &'a [usize],
+    sources: &'a [u32],
+    out_offsets: &'a [usize],
+    out_targets: &'a [u32],
+    out_positions: &'a [u32],
+}
+
+impl Blocks {
+    /// All nodes as targets, numbered as in the graph: for prediction on a whole graph.
+    pub fn whole(graph: &Graph, layers: usize) -> Self {
+        let n = graph.num_nodes();
+        Self::finish(
+            (0..n as u32).collect(),
+            vec![n; layers + 1],
+            graph.in_offsets().to_vec(),
+            graph.sources().to_vec(),
+            (0..graph.num_edges() as u32).collect(),
+        )
+    }
+
+    /// Number of attention layers L.
+    pub fn num_layers(&self) -> usize {
+        self.within.len() - 1
+    }
+
+    /// The graph's number of every local node, targets first.
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+
+    /// The graph's numbers of the target nodes.
+    pub fn targets(&self) -> &[u32] {
+        &self.nodes[..self.within[0]]
+    }
+
+    /// How many nodes lie within `hops` hops of the targets; they have the local numbers below it.
+    pub fn num_within(&self, hops: usize) -> usize {
+        self.within[hops]
+    }
+
+    /// The edges of attention layer `layer`, counted from the input (0) to the output (L - 1).
+    pub fn layer(&self, layer: usize) -> Block<'_> {
+        let hops = self.num_layers() - 1 - layer;
+        let num_targets = self.within[hops];
+        let num_sources = self.within[hops + 1];
+        Block {
+            num_targets,
+            num_sources,
+            offsets: &self.offsets[..=num_targets],
+            sources: &self.sources[..self.offsets[num_targets]],
+            out_offsets: &self.out_offsets[..=num_sources],
+            out_targets: &self.out_targets,
+            out_positions: &self.out_positions,
+        }
+    }
+
+    /// The graph's id of every edge, by its position in the blocks' CSR. A layer's edges are a prefix.
+    pub fn edge_ids(&self) -> &[u32] {
+        &self.edges
+    }
+
+    fn finish(nodes: Vec<u32>, within: Vec<usize>, offsets: Vec<usize>, sources: Vec<u32>, edges: Vec<u32>) -> Self {
+        let mut out_offsets = vec![0usize; nodes.len() + 1];
+        for &i in &sources {
+            out_offsets[i as usize + 1] += 1;
+        }
+        for i in 0..nodes.len() {
+            out_offsets[i + 1] += out_offsets[i];
+        }
+        let mut next = out_offsets.clone();
+        let mut out_targets = vec![0; sources.len()];
+        let mut out_positions = vec![0; sources.len()];
+        for j in 0..offsets.len() - 1 {
+            for e in offsets[j]..offsets[j + 1] {
+                let slot = &mut next[sources[e] as usize];
+                out_targets[*slot] = j as u32;
+                out_positions[*slot] = e as u32;
+                *slot += 1;
+            }
+        }
+        Self { nodes, within, offsets, sources, edges, out_offsets, out_targets, out_positions }
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Number of nodes that the layer computes.
+    pub fn num_targets(&self) -> usize {
+        self.num_targets
+    }
+
+    /// Number of nodes that the layer reads. The targets are the first of them.
+    pub fn num_sources(&self) -> usize {
+        self.num_sources
+    }
+
+    /// Number of edges.
+    pub fn num_edges(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Row offsets: the in-edges of target j stand at `offsets[j]..offsets[j + 1]`.
+    pub fn offsets(&self) -> &'a [usize] {
+        self.offsets
+    }
+
+    /// Source of every edge.
+    pub fn sources(&self) -> &'a [u32] {
+        self.sources
+    }
+
+    /// Sources of target j's in-edges.
+    pub fn in_neighbours(&self, target: usize) -> &'a [u32] {
+        &self.sources[self.offsets[target]..self.offsets[target + 1]]
+    }
+
+    /// (target, position of the edge) of every edge that leaves `source`, by ascending target.
+    pub fn out_edges(&self, source: usize) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let range = self.out_offsets[source]..self.out_offsets[source + 1];
+        let num_targets = self.num_targets;
+        // Targets ascend, and a narrower layer's targets are a prefix, so its edges are a prefix here too.
+        self.out_targets[range.clone()]
+            .iter()
+            .zip(&self.out_positions[range])
+            .map(|(&j, &e)| (j as usize, e as usize))
+            .take_while(move |&(j, _)| j < num_targets)
+    }
+}
+
+/// Builds [`Blocks`] for one set of targets after another, keeping its node index between calls.
+#[derive(Debug, Clone)]
+pub struct BlockBuilder<'a> {
+    graph: &'a Graph,
+    local: Vec<u32>,
+}
+
+/// Marks a node that has no local number yet.
+const OUTSIDE: u32 = u32::MAX;
+
+impl<'a> BlockBuilder<'a> {
+    /// A builder for one graph.
+    pub fn new(graph: &'a Graph) -> Self {
+        Self { graph, local: vec![OUTSIDE; graph.num_nodes()] }
+    }
+
+    /// Blocks with all neighbours to depth `layers`. A target named twice counts once.
+    pub fn build(&mut self, targets: &[u32], layers: usize) -> Blocks {
+        self.expand(targets, layers, |_, degree, chosen| chosen.extend(0..degree))
+    }
+
+    /// Blocks with at most `fanout[d]` in-edges for a node d hops from the targets, drawn uniformly without
+    /// replacement, the same for the same `seed`. A node keeps its drawn edges in every layer.
+    pub fn sample(&mut self, targets: &[u32], fanout: &[usize], seed: u64) -> Blocks {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        self.expand(targets, fanout.len(), |hops, degree, chosen| {
+            if degree <= fanout[hops] {
+                chosen.extend(0..degree);
+            } else {
+                chosen.extend(index::sample(&mut rng, degree, fanout[hops]));
+                chosen.sort_unstable();
+            }
+        })
+    }
+
+    /// Breadth-first expansion; `choose(hops, degree, chosen)` picks which of a node's in-edges to follow.
+    fn expand(
+        &mut self,
+        targets: &[u32],
+        layers: usize,
+        mut choose: impl FnMut(usize, usize, &mut Vec<usize>),
+    ) -> Blocks {
+        let mut nodes: Vec<u32> = Vec::with_capacity(targets.len());
+        for &n in targets {
+            self.number(n, &mut nodes);
+        }
+        let mut within = vec![nodes.len()];
+        let mut offsets = vec![0];
+        let (mut sources, mut edges) = (Vec::new(), Vec::new());
+        let mut chosen = Vec::new();
+        for hops in 0..layers {
+            for j in offsets.len() - 1..within[hops] {
+                let range = self.graph.in_edges(nodes[j]);
+                chosen.clear();
+                choose(hops, range.len(), &mut chosen);
+                for e in chosen.iter().map(|c| range.start + c) {
+                    sources.push(self.number(self.graph.sources()[e], &mut nodes));
+                    edges.push(e as u32);
+                }
+                offsets.push(sources.len());
+            }
+            within.push(nodes.len());
+        }
+        for &n in &nodes {
+            self.local[n as usize] = OUTSIDE;
+        }
+        Blocks::finish(nodes, within, offsets, sources, edges)
+    }
+
+    fn number(&mut self, node: u32, nodes: &mut Vec<u32>) -> u32 {
+        let slot = &mut self.local[node as usize];
+        if *slot == OUTSIDE {
+            *slot = nodes.len() as u32;
+            nodes.push(node);
+        }
+        *slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn arbitrary_graph() -> impl Strategy<Value = (Graph, Vec<u32>)> {
+        (2u32..30, proptest::collection::vec((0u32..30, 0u32..30), 0..120), proptest::collection::vec(0u32..30, 1..6))
+            .prop_map(|(n, raw, targets)| {
+                let (src, dst): (Vec<u32>, Vec<u32>) = raw.iter().map(|&(s, d)| (s % n, d % n)).unzip();
+                (Graph::from_edges(n as usize, &src, &dst).unwrap(), targets.iter().map(|t| t % n).collect())
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_hold_exactly_the_receptive_field((graph, targets) in arbitrary_graph(), layers in 1usize..4) {
+            let mut builder = BlockBuilder::new(&graph);
+            let blocks = builder.build(&targets, layers);
+            prop_assert_eq!(&builder.build(&targets, layers), &blocks);
+            let mut reached: BTreeSet<u32> = targets.iter().copied().collect();
+            for hops in 0..=layers {
+                let numbered: BTreeSet<u32> = blocks.nodes()[..blocks.num_within(hops)].iter().copied().collect();
+                prop_assert_eq!(&numbered, &reached);
+                let grown: Vec<u32> = reached.iter().flat_map(|&j| graph.in_neighbours(j)).copied().collect();
+                reached.extend(grown);
+            }
+            for layer in 0..layers {
+                let block = blocks.layer(layer);
+                prop_assert_eq!(block.num_targets(), blocks.num_within(layers - 1 - layer));
+                for j in 0..block.num_targets() {
+                    let global: Vec<u32> = block.in_neighbours(j).iter().map(|&i| blocks.nodes()[i as usize]).collect();
+                    prop_assert_eq!(&global[..], graph.in_neighbours(blocks.nodes()[j]));
+                }
+                let mut seen = 0;
+                for i in 0..block.num_sources() {
+                    for (j, e) in block.out_edges(i) {
+                        prop_assert_eq!(block.sources()[e] as usize, i);
+                        prop_assert!((block.offsets()[j]..block.offsets()[j + 1]).contains(&e));
+                        seen += 1;
+                    }
+                }
+                prop_assert_eq!(seen, block.num_edges());
+            }
+        }
+
+        #[test]
+        fn sampled_blocks_keep_the_fanout((graph, targets) in arbitrary_graph(), fanout in 1usize..5, seed: u64) {
+            let mut builder = BlockBuilder::new(&graph);
+            let blocks = builder.sample(&targets, &[fanout, fanout + 1], seed);
+            prop_assert_eq!(&builder.sample(&targets, &[fanout, fanout + 1], seed), &blocks);
+            let block = blocks.layer(0);
+            for j in 0..block.num_targets() {
+                let hops = usize::from(j >= blocks.num_within(0));
+                let node = blocks.nodes()[j];
+                let edges = &blocks.edge_ids()[block.offsets()[j]..block.offsets()[j + 1]];
+                prop_assert_eq!(edges.len(), graph.in_degree(node).min(fanout + hops));
+                prop_assert!(edges.windows(2).all(|w| w[0] < w[1]));
+                prop_assert!(edges.iter().all(|&e| graph.in_edges(node).contains(&(e as usize))));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The encoder's input and its two products: h = LeakyReLU(W1 x + b1) and the gradient of W1.
+//!
+//! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
+//! over the rows at hand. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
+
+use carat_graph::Features;
+
+use crate::kernels::dense;
+use crate::kernels::sparse::Sparse;
+use crate::matrix::{Matrix, MatrixMut, multiply_add};
+use crate::real::Real;
+
+/// Slope of the LeakyReLU after the encoder and before the classifier.
+pub(crate) const SLOPE: f64 = 0.01;
+
+/// Feature rows of some nodes, in the form the encoder computes with.
+#[derive(Debug, Clone)]
+pub struct Input<T> {
+    num_rows: usize,
+    num_columns: usize,
+    values: Values<T>,
+}
+
+#[derive(Debug, Clone)]
+enum Values<T> {
+    Dense(Vec<T>),
+    Sparse { rows: Sparse<T>, columns: Option<Sparse<T>> },
+}
+
+impl<T: Real> Input<T> {
+    /// The rows of `nodes`, to predict with.
+    pub fn new(features: &Features, nodes: &[u32]) -> Self {
+        let values = match features {
+            Features::Dense { num_columns, values, .. } => {
+                let row = |&n: &u32| &values[n as usize * num_columns..(n as usize + 1) * num_columns];
+                Values::Dense(nodes.iter().flat_map(row).map(|&v| T::from_f32(v)).collect())
+            }
+            Features::Sparse(matrix) => {
+                let mut offsets = vec![0];
+                let (mut indices, mut values) = (Vec::new(), Vec::new());
+                for &n in nodes {
+                    let (columns, row) = matrix.row(n as usize);
+                    indices.extend_from_slice(columns);
+                    values.extend(row.iter().map(|&v| T::from_f32(v)));
+                    offsets.push(indices.len());
+                }
+                Values::Sparse { rows: Sparse::new(offsets, indices, values), columns: None }
+            }
+        };
+        Self { num_rows: nodes.len(), num_columns: features.num_columns(), values }
+    }
+
+    /// The rows of `nodes`, to train with: sparse rows are indexed by column too.
+    pub fn for_training(features: &Features, nodes: &[u32]) -> Self {
+        let mut input = Self::new(features, nodes);
+        if let Values::Sparse { rows, columns } = &mut input.values {
+            *columns = Some(rows.transposed(input.num_columns));
+        }
+        input
+    }
+
+    /// Number of nodes.
+    pub fn num_rows(&self) -> usize {
+        self.num_rows
+    }
+
+    /// Number of features per node.
+    pub fn num_columns(&self) -> usize {
+        self.num_columns
+    }
+
+    /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
+    pub(crate) fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
+        let width = bias.len();
+        dense::fill_rows(h, bias);
+        match &self.values {
+            Values::Dense(values) => multiply_add(
+                MatrixMut::new(h, self.num_rows, width),
+                Matrix::new(values, self.num_rows, self.num_columns),
+                Matrix::new(weight, self.num_columns, width),
+                T::ONE,
+            ),
+            Values::Sparse { rows, .. } => rows.multiply_add(h, weight, width),
+        }
+        dense::leaky_relu(h, T::from_f64(SLOPE));
+    }
+
+    /// From the gradient of h (overwritten) to those of W1^T and b1 (added to).
+    pub(crate) fn encode_backward(&self, h: &[T], d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
+        let width = d_bias.len();
+        dense::leaky_relu_backward(d_h, h, T::from_f64(SLOPE));
+        dense::add_column_sums(d_bias, d_h);
+        match &self.values {
+            Values::Dense(values) => multiply_add(
+                MatrixMut::new(d_weight, self.num_columns, width),
+                Matrix::new(values, self.num_rows, self.num_columns).t(),
+                Matrix::new(d_h, self.num_rows, width),
+                T::ONE,
+            ),
+            Values::Sparse { columns: Some(columns), .. } => columns.multiply_add(d_weight, d_h, width),
+            Values::Sparse { rows, columns: None } => {
+                rows.transposed(self.num_columns).multiply_add(d_weight, d_h, width);
+            }
+        }
+    }
+}

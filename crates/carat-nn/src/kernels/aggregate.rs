@@ -1,0 +1,208 @@
+//! Attention over inputs, one pass per target: scores, softmax, weighted sum. No edge-sized feature tensor exists.
+//!
+//! For head k of target j with in-neighbours i:
+//!
+//! ```text
+//! alpha_ijk = softmax_i(score_ijk)            agg_jk = sum_i alpha_ijk h_i
+//! ```
+//!
+//! Values are linear in h and heads are averaged, so the layer multiplies agg by its value matrix afterwards, once per
+//! target instead of once per source. What a score is, the attention kind decides by implementing [`Score`].
+
+use pulp::Simd;
+
+use super::vector;
+use crate::real::Real;
+use crate::rows::{Chunks, EdgeRows, Rows};
+use carat_graph::Block;
+
+/// Edges (plus rows) per chunk.
+const CHUNK_EDGES: usize = 512;
+
+/// Rows of a layer in chunks of about equal numbers of in-edges.
+pub(crate) fn target_chunks(block: &Block<'_>) -> Chunks {
+    Chunks::by_edges(block.offsets(), CHUNK_EDGES)
+}
+
+/// Sources in chunks, for the passes that gather over out-edges.
+pub(crate) fn source_chunks(block: &Block<'_>) -> Chunks {
+    Chunks::even(block.num_sources(), CHUNK_EDGES / 2)
+}
+
+/// What every pass over a block needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape<'a, T> {
+    pub(crate) block: Block<'a>,
+    pub(crate) heads: usize,
+    pub(crate) width: usize,
+    /// Inputs, one row of `width` per source; targets first.
+    pub(crate) h: &'a [T],
+}
+
+impl<T> Shape<'_, T> {
+    #[inline(always)]
+    pub(crate) fn source(&self, i: u32) -> &[T] {
+        &self.h[i as usize * self.width..(i as usize + 1) * self.width]
+    }
+}
+
+/// How an attention kind scores edges, and what the gradients of the scores do to its own per-target values.
+pub(crate) trait Score<T: Real>: Copy + Send + Sync {
+    /// Values per target that [`Score::backward_row`] fills.
+    fn target_width(&self) -> usize;
+
+    /// Writes the scores of target j's in-edges, `heads` per edge.
+    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]);
+
+    /// Given the gradient with respect to the scores of target j's in-edges, turns it into the gradient that reaches
+    /// the sources' side and writes the gradient of the target's own values.
+    fn backward_row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, d_score: &mut [T], d_target: &mut [T]);
+
+    /// Values per source that [`Score::source_edge`] sums.
+    fn source_width(&self) -> usize;
+
+    /// Adds what an edge to `target` with this score gradient contributes to its source: to the gradient of h_i,
+    /// beyond the weighted sum itself, and to the gradient of the source's own values.
+    fn source_edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], d_source: &mut [T]);
+}
+
+/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width).
+pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha: &mut [T], aggregate: &mut [T]) {
+    let offsets = shape.block.offsets();
+    target_chunks(&shape.block).run(
+        (EdgeRows::new(alpha, offsets, shape.heads), Rows::new(aggregate, shape.heads * shape.width)),
+        |range, (alpha, aggregate)| {
+            forward_rows(shape, score, range.start, alpha.into_slice(), aggregate.into_slice());
+        },
+    );
+}
+
+#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[inline(always)]
+fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
+    simd: S,
+    shape: Shape<'a, T>,
+    score: C,
+    first: usize,
+    alpha: &'a mut [T],
+    aggregate: &'a mut [T],
+) {
+    let (heads, width) = (shape.heads, shape.width);
+    let offsets = shape.block.offsets();
+    for (row, aggregate) in aggregate.chunks_exact_mut(heads * width).enumerate() {
+        let j = first + row;
+        let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
+        score.row(simd, shape, j, alpha);
+        vector::softmax_edges(alpha, heads);
+        aggregate.fill(T::ZERO);
+        for (&i, alpha) in shape.block.in_neighbours(j).iter().zip(alpha.chunks_exact(heads)) {
+            let h = shape.source(i);
+            for (aggregate, &alpha) in aggregate.chunks_exact_mut(width).zip(alpha) {
+                vector::add_scaled(simd, aggregate, alpha, h);
+            }
+        }
+    }
+}
+
+/// Backward over targets: from the gradient of `aggregate` to that of the scores (`d_score`, edges x heads) and of the
+/// targets' own values (`d_target`).
+pub(crate) fn backward_targets<T: Real>(
+    shape: Shape<'_, T>,
+    score: impl Score<T>,
+    alpha: &[T],
+    d_aggregate: &[T],
+    d_score: &mut [T],
+    d_target: &mut [T],
+) {
+    let offsets = shape.block.offsets();
+    target_chunks(&shape.block).run(
+        (EdgeRows::new(d_score, offsets, shape.heads), Rows::new(d_target, score.target_width())),
+        |range, (d_score, d_target)| {
+            let saved = Saved { alpha, d_aggregate };
+            backward_rows(shape, score, range.start, saved, d_score.into_slice(), d_target.into_slice());
+        },
+    );
+}
+
+/// What the pass over sources reads: attention and two gradients, all by edge or by target.
+#[derive(Clone, Copy)]
+pub(crate) struct Gradients<'a, T> {
+    pub(crate) alpha: &'a [T],
+    pub(crate) d_aggregate: &'a [T],
+    pub(crate) d_score: &'a [T],
+}
+
+#[derive(Clone, Copy)]
+struct Saved<'a, T> {
+    alpha: &'a [T],
+    d_aggregate: &'a [T],
+}
+
+#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[inline(always)]
+fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
+    simd: S,
+    shape: Shape<'a, T>,
+    score: C,
+    first: usize,
+    saved: Saved<'a, T>,
+    d_score: &'a mut [T],
+    d_target: &'a mut [T],
+) {
+    let (heads, width) = (shape.heads, shape.width);
+    let offsets = shape.block.offsets();
+    for (row, d_target) in d_target.chunks_exact_mut(score.target_width()).enumerate() {
+        let j = first + row;
+        let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
+        let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
+        for (&i, d_alpha) in shape.block.in_neighbours(j).iter().zip(d_score.chunks_exact_mut(heads)) {
+            let h = shape.source(i);
+            for (d_aggregate, d_alpha) in d_aggregate.chunks_exact(width).zip(d_alpha) {
+                *d_alpha = vector::dot(simd, d_aggregate, h);
+            }
+        }
+        let alpha = &saved.alpha[offsets[j] * heads..offsets[j + 1] * heads];
+        vector::softmax_edges_backward(alpha, d_score, heads);
+        score.backward_row(simd, shape, j, d_score, d_target);
+    }
+}
+
+/// Backward over sources: d_h_i += sum over out-edges of alpha_ijk d_agg_jk and the kind's own part; fills `d_source`.
+pub(crate) fn backward_sources<T: Real>(
+    shape: Shape<'_, T>,
+    score: impl Score<T>,
+    gradients: Gradients<'_, T>,
+    d_h: &mut [T],
+    d_source: &mut [T],
+) {
+    let outputs = (Rows::new(d_h, shape.width), Rows::new(d_source, score.source_width()));
+    source_chunks(&shape.block).run(outputs, |range, (d_h, d_source)| {
+        backward_source_rows(shape, score, range.start, gradients, d_h.into_slice(), d_source.into_slice());
+    });
+}
+
+#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[inline(always)]
+fn backward_source_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
+    simd: S,
+    shape: Shape<'a, T>,
+    score: C,
+    first: usize,
+    gradients: Gradients<'a, T>,
+    d_h: &'a mut [T],
+    d_source: &'a mut [T],
+) {
+    let (heads, width, own) = (shape.heads, shape.width, score.source_width());
+    d_source.fill(T::ZERO);
+    for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
+        let d_source = &mut d_source[row * own..(row + 1) * own];
+        for (j, e) in shape.block.out_edges(first + row) {
+            let alpha = &gradients.alpha[e * heads..(e + 1) * heads];
+            let d_aggregate = &gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
+            for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
+                vector::add_scaled(simd, d_h, alpha, d_aggregate);
+            }
+            score.source_edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
+        }
+    }
+}

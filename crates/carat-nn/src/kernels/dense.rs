@@ -1,0 +1,62 @@
+//! Element-wise and column-wise pieces of dense matrices.
+
+use pulp::Simd;
+
+use super::vector;
+use crate::real::Real;
+use crate::rows::{Chunks, Rows};
+
+/// Rows per chunk where the work per row is small.
+const CHUNK_ROWS: usize = 2048;
+
+/// Writes `row` into every row of `out`.
+pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
+    for out in out.chunks_exact_mut(row.len().max(1)) {
+        out.copy_from_slice(row);
+    }
+}
+
+/// sums += the column sums of a row-major matrix as wide as `sums`. The order of summation depends on the shape only.
+#[pulp::with_simd(add_column_sums = pulp::Arch::new())]
+#[inline(always)]
+pub(crate) fn add_column_sums_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
+    let _ = simd;
+    let width = sums.len();
+    for row in matrix.chunks_exact(width) {
+        for (sum, value) in sums.iter_mut().zip(row) {
+            *sum += *value;
+        }
+    }
+}
+
+#[pulp::with_simd(leaky_relu_in_place = pulp::Arch::new())]
+#[inline(always)]
+fn leaky_relu_in_place_simd<'a, S: Simd, T: Real>(simd: S, values: &'a mut [T], slope: T) {
+    let _ = simd;
+    for value in values {
+        *value = vector::leaky_relu(*value, slope);
+    }
+}
+
+/// values = LeakyReLU(values).
+pub(crate) fn leaky_relu<T: Real>(values: &mut [T], slope: T) {
+    let chunks = Chunks::even(values.len(), CHUNK_ROWS * 32);
+    chunks.run(Rows::new(values, 1), |_, rows| leaky_relu_in_place(rows.into_slice(), slope));
+}
+
+#[pulp::with_simd(leaky_relu_backward_in_place = pulp::Arch::new())]
+#[inline(always)]
+fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(simd: S, gradient: &'a mut [T], output: &'a [T], slope: T) {
+    let _ = simd;
+    for (gradient, output) in gradient.iter_mut().zip(output) {
+        *gradient *= vector::leaky_relu_gradient(*output, slope);
+    }
+}
+
+/// gradient *= LeakyReLU'(input), told from the output: the two have one sign.
+pub(crate) fn leaky_relu_backward<T: Real>(gradient: &mut [T], output: &[T], slope: T) {
+    let chunks = Chunks::even(gradient.len(), CHUNK_ROWS * 32);
+    chunks.run(Rows::new(gradient, 1), |range, rows| {
+        leaky_relu_backward_in_place(rows.into_slice(), &output[range], slope);
+    });
+}

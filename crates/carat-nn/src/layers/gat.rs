@@ -1,0 +1,228 @@
+//! GAT: PyG's `GATConv(F, F, heads=K, concat=False, add_self_loops=False)`.
+//!
+//! ```text
+//! score_ijk = LeakyReLU_0.2(a_src_k . W_k h_i + a_dst_k . W_k h_j)
+//! alpha     = softmax of the score over N(j)
+//! out_j     = (1/K) sum_k W_k (sum_i alpha_ijk h_i) + bias
+//! ```
+//!
+//! The sum is taken over inputs and multiplied by W_k once per target. Of W, a score needs only the vectors
+//! u_k = W_k^T a_k, so no source is ever projected.
+
+use pulp::Simd;
+
+use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use crate::kernels::aggregate::{self, Gradients, Score, Shape};
+use crate::kernels::{dense, vector};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::parameters::{Init, Parameter};
+use crate::real::Real;
+
+/// Slope of the LeakyReLU in GAT's and GATv2's scores.
+pub(super) const SCORE_SLOPE: f64 = 0.2;
+
+/// The GAT layer.
+#[derive(Debug, Clone, Copy)]
+pub struct Gat;
+
+/// Lengths of lin.weight, att_src, att_dst, bias.
+fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 4] {
+    [heads * width * width, heads * width, heads * width, width]
+}
+
+impl<T: Real> Attention<T> for Gat {
+    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+        vec![
+            Parameter::new("lin.weight", &[heads * width, width], Init::Glorot),
+            Parameter::new("att_src", &[1, heads, width], Init::Glorot),
+            Parameter::new("att_dst", &[1, heads, width], Init::Glorot),
+            Parameter::new("bias", &[width], Init::Zeros),
+        ]
+    }
+
+    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+        let LayerShape { width, heads } = pass.shape;
+        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let [weight, att_src, att_dst, bias] = cut(pass.parameters, lengths(pass.shape));
+        let [aggregate, source_score, target_score, u_src, u_dst, ..] = &mut state.buffers;
+        let (u_src, u_dst) = (sized(u_src, heads * width), sized(u_dst, heads * width));
+        score_vectors(weight, att_src, width, u_src);
+        score_vectors(weight, att_dst, width, u_dst);
+        let source_score = sized(source_score, sources * heads);
+        let target_score = sized(target_score, targets * heads);
+        let h = Matrix::new(pass.h, sources, width);
+        let h_targets = Matrix::new(pass.h, targets, width);
+        multiply(MatrixMut::new(source_score, sources, heads), h, Matrix::new(u_src, heads, width).t(), T::ONE);
+        multiply(MatrixMut::new(target_score, targets, heads), h_targets, Matrix::new(u_dst, heads, width).t(), T::ONE);
+
+        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
+        let aggregate = sized(aggregate, targets * heads * width);
+        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
+
+        dense::fill_rows(out, bias);
+        project_heads(out, aggregate, weight, targets, pass.shape);
+    }
+
+    fn backward(
+        &self,
+        pass: Pass<'_, T>,
+        d_out: &[T],
+        state: &mut LayerState<T>,
+        d_parameters: &mut [T],
+        d_h: &mut [T],
+    ) {
+        let LayerShape { width, heads } = pass.shape;
+        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
+        let [d_weight, d_att_src, d_att_dst, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        let [aggregate, source_score, target_score, u_src, u_dst, d_aggregate, d_score, d_node_score] =
+            &mut state.buffers;
+        dense::add_column_sums(d_bias, d_out);
+        let d_aggregate = sized(d_aggregate, targets * heads * width);
+        project_heads_backward(d_out, aggregate, weight, targets, pass.shape, d_weight, d_aggregate);
+
+        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        let score = GatScore { source_score, target_score, heads };
+        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let (d_source_score, d_target_score) =
+            sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
+        aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_target_score);
+        let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
+        aggregate::backward_sources(shape, score, gradients, d_h, d_source_score);
+
+        // s = h U^T, so d_h += d_s U and d_U = d_s^T h; then U's gradient goes on to W and a.
+        let mut d_u = vec![T::ZERO; heads * width];
+        for (d_node, rows, u, att, d_att) in [
+            (&*d_source_score, sources, u_src, att_src, d_att_src),
+            (&*d_target_score, targets, u_dst, att_dst, d_att_dst),
+        ] {
+            let d_node = Matrix::new(d_node, rows, heads);
+            multiply_add(MatrixMut::new(d_h, rows, width), d_node, Matrix::new(u, heads, width), T::ONE);
+            let h = Matrix::new(pass.h, rows, width);
+            multiply(MatrixMut::new(&mut d_u, heads, width), d_node.t(), h, T::ONE);
+            score_vectors_backward(&d_u, weight, att, width, d_weight, d_att);
+        }
+    }
+}
+
+/// u_k = W_k^T a_k
+#[pulp::with_simd(score_vectors = pulp::Arch::new())]
+#[inline(always)]
+fn score_vectors_simd<'a, S: Simd, T: Real>(simd: S, weight: &'a [T], att: &'a [T], width: usize, u: &'a mut [T]) {
+    u.fill(T::ZERO);
+    for (row, (weight, &a)) in weight.chunks_exact(width).zip(att).enumerate() {
+        let head = row / width;
+        vector::add_scaled(simd, &mut u[head * width..(head + 1) * width], a, weight);
+    }
+}
+
+/// d_W_k += a_k d_u_k^T and d_a_k += W_k d_u_k
+#[pulp::with_simd(score_vectors_backward = pulp::Arch::new())]
+#[inline(always)]
+fn score_vectors_backward_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    d_u: &'a [T],
+    weight: &'a [T],
+    att: &'a [T],
+    width: usize,
+    d_weight: &'a mut [T],
+    d_att: &'a mut [T],
+) {
+    for (row, (weight, d_weight)) in weight.chunks_exact(width).zip(d_weight.chunks_exact_mut(width)).enumerate() {
+        let head = row / width;
+        let d_u = &d_u[head * width..(head + 1) * width];
+        vector::add_scaled(simd, d_weight, att[row], d_u);
+        d_att[row] += vector::dot(simd, weight, d_u);
+    }
+}
+
+/// out_j += (1/K) sum_k W_k agg_jk
+pub(super) fn project_heads<T: Real>(
+    out: &mut [T],
+    aggregate: &[T],
+    weight: &[T],
+    targets: usize,
+    LayerShape { width, heads }: LayerShape,
+) {
+    let share = T::ONE / T::from_f64(heads as f64);
+    for k in 0..heads {
+        let part = aggregate.get(k * width..).unwrap_or(&[]);
+        let head = Matrix::strided(part, targets, width, heads * width);
+        let weight = Matrix::new(&weight[k * width * width..], width, width);
+        multiply_add(MatrixMut::new(out, targets, width), head, weight.t(), share);
+    }
+}
+
+/// d_W_k += (1/K) d_out^T agg_k and d_agg_k = (1/K) d_out W_k
+pub(super) fn project_heads_backward<T: Real>(
+    d_out: &[T],
+    aggregate: &[T],
+    weight: &[T],
+    targets: usize,
+    LayerShape { width, heads }: LayerShape,
+    d_weight: &mut [T],
+    d_aggregate: &mut [T],
+) {
+    let share = T::ONE / T::from_f64(heads as f64);
+    let d_out = Matrix::new(d_out, targets, width);
+    let stride = heads * width;
+    for k in 0..heads {
+        let head = k * width * width..(k + 1) * width * width;
+        let part = Matrix::strided(aggregate.get(k * width..).unwrap_or(&[]), targets, width, stride);
+        multiply_add(MatrixMut::new(&mut d_weight[head.clone()], width, width), d_out.t(), part, share);
+        let part = MatrixMut::strided(d_aggregate.get_mut(k * width..).unwrap_or(&mut []), targets, width, stride);
+        multiply(part, d_out, Matrix::new(&weight[head], width, width), share);
+    }
+}
+
+/// score_ijk = LeakyReLU(source_score_ik + target_score_jk)
+#[derive(Clone, Copy)]
+struct GatScore<'a, T> {
+    source_score: &'a [T],
+    target_score: &'a [T],
+    heads: usize,
+}
+
+impl<T: Real> Score<T> for GatScore<'_, T> {
+    fn target_width(&self) -> usize {
+        self.heads
+    }
+
+    fn source_width(&self) -> usize {
+        self.heads
+    }
+
+    #[inline(always)]
+    fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
+        let slope = T::from_f64(SCORE_SLOPE);
+        let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
+        for (&i, scores) in shape.block.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
+            let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
+            for ((score, &source), &own) in scores.iter_mut().zip(source).zip(own) {
+                *score = vector::leaky_relu(source + own, slope);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn backward_row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, d_score: &mut [T], d_target: &mut [T]) {
+        let slope = T::from_f64(SCORE_SLOPE);
+        let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
+        d_target.fill(T::ZERO);
+        for (&i, d_score) in shape.block.in_neighbours(target).iter().zip(d_score.chunks_exact_mut(self.heads)) {
+            let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
+            for (k, d_score) in d_score.iter_mut().enumerate() {
+                *d_score *= vector::leaky_relu_gradient(source[k] + own[k], slope);
+                d_target[k] += *d_score;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn source_edge<S: Simd>(&self, _: S, _: usize, d_score: &[T], _: &mut [T], d_source: &mut [T]) {
+        for (d_source, d_score) in d_source.iter_mut().zip(d_score) {
+            *d_source += *d_score;
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! GATv2: PyG's `GATv2Conv(F, F, heads=K, concat=False, add_self_loops=False)`.
+//!
+//! ```text
+//! l_i = W_l h_i + b_l          r_j = W_r h_j + b_r
+//! score_ijk = a_k . LeakyReLU_0.2(l_ik + r_jk)
+//! alpha     = softmax of the score over N(j)
+//! out_j     = (1/K) sum_k sum_i alpha_ijk l_ik + bias
+//! ```
+//!
+//! The nonlinearity stands between the projection and the attention vector, so sources must be projected. The backward
+//! pass recomputes l + r edge by edge instead of keeping it.
+
+use pulp::Simd;
+
+use super::gat::SCORE_SLOPE;
+use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use crate::kernels::aggregate::{source_chunks, target_chunks};
+use crate::kernels::{dense, vector};
+use crate::matrix::{Matrix, MatrixMut, multiply_add};
+use crate::parameters::{Init, Parameter};
+use crate::real::Real;
+use crate::rows::{ChunkRows, EdgeRows, Rows};
+use carat_graph::Block;
+
+/// The GATv2 layer.
+#[derive(Debug, Clone, Copy)]
+pub struct GatV2;
+
+/// Lengths of att, lin_l.{weight,bias}, lin_r.{weight,bias}, bias.
+fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 6] {
+    let all = heads * width;
+    [all, all * width, all, all * width, all, width]
+}
+
+impl<T: Real> Attention<T> for GatV2 {
+    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+        let all = heads * width;
+        vec![
+            Parameter::new("att", &[1, heads, width], Init::Glorot),
+            Parameter::new("lin_l.weight", &[all, width], Init::Glorot),
+            Parameter::new("lin_l.bias", &[all], Init::Zeros),
+            Parameter::new("lin_r.weight", &[all, width], Init::Glorot),
+            Parameter::new("lin_r.bias", &[all], Init::Zeros),
+            Parameter::new("bias", &[width], Init::Zeros),
+        ]
+    }
+
+    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+        let LayerShape { width, heads } = pass.shape;
+        let all = heads * width;
+        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let [att, weight_l, bias_l, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
+        let [l, r, ..] = &mut state.buffers;
+        let (l, r) = (sized(l, sources * all), sized(r, targets * all));
+        for (rows, projected, weight, bias) in
+            [(sources, &mut *l, weight_l, bias_l), (targets, &mut *r, weight_r, bias_r)]
+        {
+            dense::fill_rows(projected, bias);
+            let h = Matrix::new(pass.h, rows, width);
+            multiply_add(MatrixMut::new(projected, rows, all), h, Matrix::new(weight, all, width).t(), T::ONE);
+        }
+        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
+        let view = View { block: pass.block, heads, width, att, l, r };
+        target_chunks(&pass.block)
+            .run((EdgeRows::new(alpha, pass.block.offsets(), heads), Rows::new(out, width)), |range, (alpha, out)| {
+                forward_rows(view, range.start, bias, alpha.into_slice(), out.into_slice())
+            });
+    }
+
+    fn backward(
+        &self,
+        pass: Pass<'_, T>,
+        d_out: &[T],
+        state: &mut LayerState<T>,
+        d_parameters: &mut [T],
+        d_h: &mut [T],
+    ) {
+        let LayerShape { width, heads } = pass.shape;
+        let all = heads * width;
+        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let [att, weight_l, _, weight_r, _, _] = cut(pass.parameters, lengths(pass.shape));
+        let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        let [l, r, d_l, d_r, d_score, d_att_parts, ..] = &mut state.buffers;
+        dense::add_column_sums(d_bias, d_out);
+
+        let view = View { block: pass.block, heads, width, att, l, r };
+        let alpha = &state.alpha[..];
+        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let d_r = sized(d_r, targets * all);
+        let chunks = target_chunks(&pass.block);
+        let d_att_parts = sized(d_att_parts, chunks.len() * all);
+        let outputs = (
+            EdgeRows::new(d_score, pass.block.offsets(), heads),
+            Rows::new(d_r, all),
+            ChunkRows::new(d_att_parts, &chunks, all),
+        );
+        let upstream = Upstream { alpha, d_out };
+        chunks.run(outputs, |range, (d_score, d_r, d_att)| {
+            let outputs = (d_score.into_slice(), d_r.into_slice(), d_att.into_slice());
+            backward_rows(view, range.start, upstream, outputs);
+        });
+        dense::add_column_sums(d_att, d_att_parts);
+        let d_score = &*d_score;
+        let d_l = sized(d_l, sources * all);
+        source_chunks(&pass.block).run(Rows::new(d_l, all), |range, d_l| {
+            backward_source_rows(view, range.start, upstream, d_score, d_l.into_slice());
+        });
+
+        for (rows, d_projected, weight, d_weight, d_bias) in
+            [(sources, &*d_l, weight_l, d_weight_l, d_bias_l), (targets, &*d_r, weight_r, d_weight_r, d_bias_r)]
+        {
+            dense::add_column_sums(d_bias, d_projected);
+            let d_projected = Matrix::new(d_projected, rows, all);
+            let h = Matrix::new(pass.h, rows, width);
+            multiply_add(MatrixMut::new(d_weight, all, width), d_projected.t(), h, T::ONE);
+            multiply_add(MatrixMut::new(d_h, rows, width), d_projected, Matrix::new(weight, all, width), T::ONE);
+        }
+    }
+}
+
+/// Everything a pass over the edges reads.
+#[derive(Clone, Copy)]
+struct View<'a, T> {
+    block: Block<'a>,
+    heads: usize,
+    width: usize,
+    att: &'a [T],
+    l: &'a [T],
+    r: &'a [T],
+}
+
+impl<T> View<'_, T> {
+    #[inline(always)]
+    fn l(&self, source: usize) -> &[T] {
+        let all = self.heads * self.width;
+        &self.l[source * all..(source + 1) * all]
+    }
+
+    #[inline(always)]
+    fn r(&self, target: usize) -> &[T] {
+        let all = self.heads * self.width;
+        &self.r[target * all..(target + 1) * all]
+    }
+}
+
+/// The gradient that arrives and the attention it meets.
+#[derive(Clone, Copy)]
+struct Upstream<'a, T> {
+    alpha: &'a [T],
+    d_out: &'a [T],
+}
+
+#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[inline(always)]
+fn forward_rows_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    view: View<'a, T>,
+    first: usize,
+    bias: &'a [T],
+    alpha: &'a mut [T],
+    out: &'a mut [T],
+) {
+    let (heads, width) = (view.heads, view.width);
+    let slope = T::from_f64(SCORE_SLOPE);
+    let share = T::ONE / T::from_f64(heads as f64);
+    let offsets = view.block.offsets();
+    for (row, out) in out.chunks_exact_mut(width).enumerate() {
+        let j = first + row;
+        let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
+        let r = view.r(j);
+        let neighbours = view.block.in_neighbours(j);
+        for (&i, scores) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)) {
+            let l = view.l(i as usize);
+            for (k, score) in scores.iter_mut().enumerate() {
+                let head = k * width..(k + 1) * width;
+                *score = vector::leaky_dot(simd, &view.att[head.clone()], &l[head.clone()], &r[head], slope);
+            }
+        }
+        vector::softmax_edges(alpha, heads);
+        out.copy_from_slice(bias);
+        for (&i, alpha) in neighbours.iter().zip(alpha.chunks_exact(heads)) {
+            for (l, &alpha) in view.l(i as usize).chunks_exact(width).zip(alpha) {
+                vector::add_scaled(simd, out, share * alpha, l);
+            }
+        }
+    }
+}
+
+/// Over targets: the gradients of the scores, of r and (one sum per chunk) of the attention vector.
+#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[inline(always)]
+fn backward_rows_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    view: View<'a, T>,
+    first: usize,
+    upstream: Upstream<'a, T>,
+    outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
+) {
+    let (d_score, d_r, d_att) = outputs;
+    let (heads, width) = (view.heads, view.width);
+    let slope = T::from_f64(SCORE_SLOPE);
+    let share = T::ONE / T::from_f64(heads as f64);
+    let offsets = view.block.offsets();
+    d_att.fill(T::ZERO);
+    for (row, d_r) in d_r.chunks_exact_mut(heads * width).enumerate() {
+        let j = first + row;
+        let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
+        let d_out = &upstream.d_out[j * width..(j + 1) * width];
+        let neighbours = view.block.in_neighbours(j);
+        for (&i, d_alpha) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)) {
+            for (l, d_alpha) in view.l(i as usize).chunks_exact(width).zip(d_alpha) {
+                *d_alpha = share * vector::dot(simd, d_out, l);
+            }
+        }
+        let alpha = &upstream.alpha[offsets[j] * heads..offsets[j + 1] * heads];
+        vector::softmax_edges_backward(alpha, d_score, heads);
+        let r = view.r(j);
+        d_r.fill(T::ZERO);
+        for (&i, d_score) in neighbours.iter().zip(d_score.chunks_exact(heads)) {
+            let l = view.l(i as usize);
+            for (k, &d_score) in d_score.iter().enumerate() {
+                let head = k * width..(k + 1) * width;
+                let (l, r) = (&l[head.clone()], &r[head.clone()]);
+                let (d_r, d_att) = (&mut d_r[head.clone()], &mut d_att[head]);
+                for c in 0..width {
+                    let z = l[c] + r[c];
+                    d_r[c] += d_score * vector::leaky_relu_gradient(z, slope);
+                    d_att[c] += d_score * vector::leaky_relu(z, slope);
+                }
+            }
+        }
+        for (d_r, &a) in d_r.iter_mut().zip(view.att) {
+            *d_r *= a;
+        }
+    }
+}
+
+/// Over sources: the gradient of l, as a value and as part of the scores.
+#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[inline(always)]
+fn backward_source_rows_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    view: View<'a, T>,
+    first: usize,
+    upstream: Upstream<'a, T>,
+    d_score: &'a [T],
+    d_l: &'a mut [T],
+) {
+    let _ = simd;
+    let (heads, width) = (view.heads, view.width);
+    let slope = T::from_f64(SCORE_SLOPE);
+    let share = T::ONE / T::from_f64(heads as f64);
+    for (row, d_l) in d_l.chunks_exact_mut(heads * width).enumerate() {
+        d_l.fill(T::ZERO);
+        let l = view.l(first + row);
+        for (j, e) in view.block.out_edges(first + row) {
+            let r = view.r(j);
+            let d_out = &upstream.d_out[j * width..(j + 1) * width];
+            for k in 0..heads {
+                let (alpha, d_score) = (share * upstream.alpha[e * heads + k], d_score[e * heads + k]);
+                let head = k * width..(k + 1) * width;
+                let (l, r, att) = (&l[head.clone()], &r[head.clone()], &view.att[head.clone()]);
+                let d_l = &mut d_l[head];
+                for c in 0..width {
+                    let slope = vector::leaky_relu_gradient(l[c] + r[c], slope);
+                    d_l[c] += alpha * d_out[c] + d_score * att[c] * slope;
+                }
+            }
+        }
+    }
+}

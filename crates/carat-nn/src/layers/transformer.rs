@@ -1,0 +1,207 @@
+//! Graph Transformer: PyG's `TransformerConv(F, F, heads=K, concat=False)`.
+//!
+//! ```text
+//! q_jk      = W_q,k h_j + b_q,k
+//! score_ijk = q_jk . (W_k,k h_i + b_k,k) / sqrt(F)
+//! alpha     = softmax of the score over N(j)
+//! out_j     = (1/K) sum_k sum_i alpha_ijk (W_v,k h_i + b_v,k) + W_skip h_j + b_skip
+//! ```
+//!
+//! The score is h_i . t_jk plus a term that is the same for every i and cancels in the softmax, with
+//! t_jk = W_k,k^T q_jk / sqrt(F). So keys are never formed, b_k has gradient exactly 0, and values are summed over
+//! inputs first: no source is ever projected.
+
+use pulp::Simd;
+
+use super::gat::{project_heads, project_heads_backward};
+use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use crate::kernels::aggregate::{self, Gradients, Score, Shape};
+use crate::kernels::{dense, vector};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::parameters::{Init, Parameter};
+use crate::real::Real;
+
+/// The Graph Transformer layer.
+#[derive(Debug, Clone, Copy)]
+pub struct Transformer;
+
+/// Lengths of lin_key, lin_query, lin_value and lin_skip, each weight then bias.
+fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 8] {
+    let (weight, bias) = (heads * width * width, heads * width);
+    [weight, bias, weight, bias, weight, bias, width * width, width]
+}
+
+impl<T: Real> Attention<T> for Transformer {
+    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+        let init = Init::Linear { fan_in: width };
+        let mut parameters = Vec::new();
+        for (name, rows) in [
+            ("lin_key", heads * width),
+            ("lin_query", heads * width),
+            ("lin_value", heads * width),
+            ("lin_skip", width),
+        ] {
+            parameters.push(Parameter::new(format!("{name}.weight"), &[rows, width], init));
+            parameters.push(Parameter::new(format!("{name}.bias"), &[rows], init));
+        }
+        parameters
+    }
+
+    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+        let LayerShape { width, heads } = pass.shape;
+        let (targets, all) = (pass.block.num_targets(), heads * width);
+        let [key, _, query, query_bias, value, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
+        let [aggregate, q, t, ..] = &mut state.buffers;
+        let (q, t) = (sized(q, targets * all), sized(t, targets * all));
+        let h_targets = Matrix::new(pass.h, targets, width);
+        dense::fill_rows(q, query_bias);
+        multiply_add(MatrixMut::new(q, targets, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
+        let scale = T::ONE / T::from_f64(width as f64).sqrt();
+        for k in 0..heads {
+            let q = Matrix::strided(q.get(k * width..).unwrap_or(&[]), targets, width, all);
+            let t = MatrixMut::strided(t.get_mut(k * width..).unwrap_or(&mut []), targets, width, all);
+            multiply(t, q, Matrix::new(&key[k * width * width..], width, width), scale);
+        }
+
+        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
+        let aggregate = sized(aggregate, targets * all);
+        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
+
+        dense::fill_rows(out, skip_bias);
+        multiply_add(MatrixMut::new(out, targets, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
+        project_heads(out, aggregate, value, targets, pass.shape);
+        // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
+        let mut mean_bias = vec![T::ZERO; width];
+        dense::add_column_sums(&mut mean_bias, value_bias);
+        let share = T::ONE / T::from_f64(heads as f64);
+        for (j, out) in out.chunks_exact_mut(width).enumerate() {
+            if !pass.block.in_neighbours(j).is_empty() {
+                out.iter_mut().zip(&mean_bias).for_each(|(out, bias)| *out += share * *bias);
+            }
+        }
+    }
+
+    fn backward(
+        &self,
+        pass: Pass<'_, T>,
+        d_out: &[T],
+        state: &mut LayerState<T>,
+        d_parameters: &mut [T],
+        d_h: &mut [T],
+    ) {
+        let LayerShape { width, heads } = pass.shape;
+        let (targets, all) = (pass.block.num_targets(), heads * width);
+        let [key, _, query, _, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
+        let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
+            cut_mut(d_parameters, lengths(pass.shape));
+        let [aggregate, q, t, d_aggregate, d_score, d_t, d_q, _] = &mut state.buffers;
+
+        // Skip connection.
+        let h_targets = Matrix::new(pass.h, targets, width);
+        let d_rows = Matrix::new(d_out, targets, width);
+        dense::add_column_sums(d_skip_bias, d_out);
+        multiply_add(MatrixMut::new(d_skip, width, width), d_rows.t(), h_targets, T::ONE);
+        multiply_add(MatrixMut::new(d_h, targets, width), d_rows, Matrix::new(skip, width, width), T::ONE);
+
+        // Values.
+        let share = T::ONE / T::from_f64(heads as f64);
+        let mut mean_bias = vec![T::ZERO; width];
+        for (j, d_out) in d_out.chunks_exact(width).enumerate() {
+            if !pass.block.in_neighbours(j).is_empty() {
+                mean_bias.iter_mut().zip(d_out).for_each(|(sum, d_out)| *sum += share * *d_out);
+            }
+        }
+        for d_head in d_value_bias.chunks_exact_mut(width) {
+            d_head.iter_mut().zip(&mean_bias).for_each(|(d_bias, sum)| *d_bias += *sum);
+        }
+        let d_aggregate = sized(d_aggregate, targets * all);
+        project_heads_backward(d_out, aggregate, value, targets, pass.shape, d_value, d_aggregate);
+
+        // Attention.
+        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        let score = TransformerScore { t, heads, width };
+        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let d_t = sized(d_t, targets * all);
+        aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_t);
+        let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
+        aggregate::backward_sources(shape, score, gradients, d_h, &mut []);
+
+        // t = W_k^T q / sqrt(F), q = W_q h + b_q.
+        let scale = T::ONE / T::from_f64(width as f64).sqrt();
+        let d_q = sized(d_q, targets * all);
+        for k in 0..heads {
+            let head = k * width * width..(k + 1) * width * width;
+            let d_t = Matrix::strided(d_t.get(k * width..).unwrap_or(&[]), targets, width, all);
+            let q = Matrix::strided(q.get(k * width..).unwrap_or(&[]), targets, width, all);
+            multiply_add(MatrixMut::new(&mut d_key[head.clone()], width, width), q.t(), d_t, scale);
+            let d_q = MatrixMut::strided(d_q.get_mut(k * width..).unwrap_or(&mut []), targets, width, all);
+            multiply(d_q, d_t, Matrix::new(&key[head], width, width).t(), scale);
+        }
+        dense::add_column_sums(d_query_bias, d_q);
+        let d_q = Matrix::new(d_q, targets, all);
+        multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
+        multiply_add(MatrixMut::new(d_h, targets, width), d_q, Matrix::new(query, all, width), T::ONE);
+    }
+}
+
+/// score_ijk = t_jk . h_i
+#[derive(Clone, Copy)]
+struct TransformerScore<'a, T> {
+    t: &'a [T],
+    heads: usize,
+    width: usize,
+}
+
+impl<T> TransformerScore<'_, T> {
+    #[inline(always)]
+    fn own(&self, target: usize) -> &[T] {
+        &self.t[target * self.heads * self.width..(target + 1) * self.heads * self.width]
+    }
+}
+
+impl<T: Real> Score<T> for TransformerScore<'_, T> {
+    fn target_width(&self) -> usize {
+        self.heads * self.width
+    }
+
+    fn source_width(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
+        let own = self.own(target);
+        for (&i, scores) in shape.block.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
+            let h = shape.source(i);
+            for (score, t) in scores.iter_mut().zip(own.chunks_exact(self.width)) {
+                *score = vector::dot(simd, t, h);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn backward_row<S: Simd>(
+        &self,
+        simd: S,
+        shape: Shape<'_, T>,
+        target: usize,
+        d_score: &mut [T],
+        d_target: &mut [T],
+    ) {
+        d_target.fill(T::ZERO);
+        for (&i, d_score) in shape.block.in_neighbours(target).iter().zip(d_score.chunks_exact(self.heads)) {
+            let h = shape.source(i);
+            for (d_t, &d_score) in d_target.chunks_exact_mut(self.width).zip(d_score) {
+                vector::add_scaled(simd, d_t, d_score, h);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn source_edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], _: &mut [T]) {
+        for (t, &d_score) in self.own(target).chunks_exact(self.width).zip(d_score) {
+            vector::add_scaled(simd, d_h, d_score, t);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Dense matrix products over borrowed memory: out = scale * A B, or out += scale * A B.
+//!
+//! The product runs in chunks of output rows whose borders depend on the shape alone, each by a single-threaded GEMM.
+//! Every entry is thus summed in one order, whatever the number of threads.
+
+use crate::real::Real;
+use crate::rows::{Chunks, Rows};
+
+/// A read-only view of a matrix.
+#[derive(Debug, Clone, Copy)]
+pub struct Matrix<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// A row-major matrix without gaps.
+    pub fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
+        Self::strided(data, rows, columns, columns)
+    }
+
+    /// A row-major matrix whose rows start `row_stride` apart.
+    pub fn strided(data: &'a [T], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(
+            rows == 0 || columns == 0 || (rows - 1) * row_stride + columns <= data.len(),
+            "a matrix of {rows} x {columns} with row stride {row_stride} needs more than {} values",
+            data.len()
+        );
+        Self { data, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// The transpose.
+    #[must_use]
+    pub fn t(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+/// A writable row-major matrix whose rows start `row_stride` apart.
+pub struct MatrixMut<'a, T> {
+    data: &'a mut [T],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+}
+
+impl<'a, T> MatrixMut<'a, T> {
+    /// A row-major matrix without gaps.
+    pub fn new(data: &'a mut [T], rows: usize, columns: usize) -> Self {
+        Self::strided(data, rows, columns, columns)
+    }
+
+    /// A row-major matrix whose rows start `row_stride` apart.
+    pub fn strided(data: &'a mut [T], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(columns <= row_stride, "rows of {columns} columns overlap at row stride {row_stride}");
+        assert!(
+            rows == 0 || columns == 0 || (rows - 1) * row_stride + columns <= data.len(),
+            "a matrix of {rows} x {columns} with row stride {row_stride} needs more than {} values",
+            data.len()
+        );
+        Self { data, rows, columns, row_stride }
+    }
+}
+
+/// Multiply-adds per chunk: enough that sharing it out costs little, few enough that two threads finish together.
+const CHUNK_WORK: usize = 1 << 21;
+
+/// out = scale * a b.
+pub fn multiply<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
+    product(out, a, b, scale, false);
+}
+
+/// out += scale * a b.
+pub fn multiply_add<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
+    product(out, a, b, scale, true);
+}
+
+fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T, accumulate: bool) {
+    assert!(
+        a.rows == out.rows && b.columns == out.columns && a.columns == b.rows,
+        "cannot multiply {} x {} by {} x {} into {} x {}",
+        a.rows,
+        a.columns,
+        b.rows,
+        b.columns,
+        out.rows,
+        out.columns
+    );
+    let (columns, inner, row_stride) = (out.columns, a.columns, out.row_stride);
+    if out.rows == 0 || columns == 0 {
+        return;
+    }
+    let chunk_rows = (CHUNK_WORK / (columns * inner).max(1)).max(32).next_multiple_of(16);
+    Chunks::even(out.rows, chunk_rows).run(Rows::new(out.data, row_stride), |range, rows| {
+        let rows = rows.into_slice();
+        debug_assert!(rows.len() >= (range.len() - 1) * row_stride + columns);
+        // SAFETY: `gemm` reads a[range, ..] and b and writes `range.len()` rows of `columns` values into `rows`, all
+        // at the strides given. `Matrix` and `MatrixMut` checked on construction that their last entry lies within
+        // their slices (the transpose swaps extents and strides together), the shapes were compared above, and
+        // `Chunks::even` yields sub-ranges of 0..out.rows with the matching part of `out.data`. `rows` is a unique
+        // borrow, so it overlaps neither input. T is f32 or f64, both of which `gemm` supports.
+        unsafe {
+            gemm::gemm(
+                range.len(),
+                columns,
+                inner,
+                rows.as_mut_ptr(),
+                1,
+                row_stride as isize,
+                accumulate,
+                a.data.as_ptr().add(range.start * a.row_stride),
+                a.column_stride as isize,
+                a.row_stride as isize,
+                b.data.as_ptr(),
+                b.column_stride as isize,
+                b.row_stride as isize,
+                T::ONE,
+                scale,
+                false,
+                false,
+                false,
+                gemm::Parallelism::None,
+            );
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(i: usize) -> f64 {
+        ((i * 7919 + 13) % 101) as f64 / 50.0 - 1.0
+    }
+
+    proptest! {
+        #[test]
+        fn products_equal_the_definition(m in 0usize..70, n in 0usize..20, k in 0usize..30, gap in 0usize..3,
+                                         flip_a: bool, flip_b: bool, accumulate: bool) {
+            let a: Vec<f64> = (0..(m + k) * (m.max(k) + gap)).map(value).collect();
+            let b: Vec<f64> = (0..(n + k) * (n.max(k) + gap)).map(|i| value(i + 5)).collect();
+            let a = if flip_a { Matrix::strided(&a, k, m, m + gap).t() } else { Matrix::strided(&a, m, k, k + gap) };
+            let b = if flip_b { Matrix::strided(&b, n, k, k + gap).t() } else { Matrix::strided(&b, k, n, n + gap) };
+            let mut out: Vec<f64> = (0..m * (n + gap)).map(|i| value(i + 9)).collect();
+            let before = out.clone();
+            let view = MatrixMut::strided(&mut out, m, n, n + gap);
+            if accumulate { multiply_add(view, a, b, 0.5) } else { multiply(view, a, b, 0.5) }
+            let at = |x: &Matrix<f64>, r: usize, c: usize| x.data[r * x.row_stride + c * x.column_stride];
+            for r in 0..m {
+                for c in 0..n + gap {
+                    let old = before[r * (n + gap) + c];
+                    let mut expected: f64 = if c < n { (0..k).map(|i| at(&a, r, i) * at(&b, i, c)).sum::<f64>() * 0.5 } else { old };
+                    if accumulate && c < n { expected += old; }
+                    prop_assert!((out[r * (n + gap) + c] - expected).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}

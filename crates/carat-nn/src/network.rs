@@ -1,0 +1,266 @@
+//! The network for node classification.
+//!
+//! ```text
+//! h      = LeakyReLU(W1 x + b1)                       encoder
+//! h'     = layer_L(... layer_1(h))                    attention layers of one kind, nothing in between
+//! scores = W2 LeakyReLU([h || h']) + b2               classifier
+//! ```
+
+use std::ops::Range;
+
+use carat_graph::Blocks;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::encoder::{Input, SLOPE};
+use crate::kernels::dense;
+use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass};
+use crate::loss;
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::parameters::{Init, Layout, Parameter};
+use crate::real::Real;
+
+/// Sizes of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkConfig {
+    /// Kind of every attention layer.
+    pub arch: AttentionKind,
+    /// Features per node.
+    pub features: usize,
+    /// F: width of the encoder and of every layer.
+    pub hidden: usize,
+    /// K: heads per layer.
+    pub heads: usize,
+    /// L: number of attention layers.
+    pub layers: usize,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+/// A size that makes no network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} must be between 1 and {limit}, and {found} is not")]
+pub struct SizeError {
+    what: &'static str,
+    found: usize,
+    limit: usize,
+}
+
+impl NetworkConfig {
+    /// Checks every size.
+    pub fn check(&self) -> Result<(), SizeError> {
+        // The limits keep every buffer's length far from overflow; nothing useful lies beyond them.
+        let sizes = [
+            ("features", self.features, 100_000_000),
+            ("hidden", self.hidden, 65_536),
+            ("heads", self.heads, 1024),
+            ("layers", self.layers, 64),
+            ("classes", self.classes, 1_000_000),
+        ];
+        match sizes.into_iter().find(|(_, found, limit)| *found == 0 || found > limit) {
+            Some((what, found, limit)) => Err(SizeError { what, found, limit }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A network and its parameters.
+#[derive(Debug)]
+pub struct Network<T> {
+    config: NetworkConfig,
+    attention: Box<dyn Attention<T>>,
+    layout: Layout,
+    places: Places,
+    parameters: Vec<T>,
+}
+
+#[derive(Debug, Clone)]
+struct Places {
+    encoder_weight: Range<usize>,
+    encoder_bias: Range<usize>,
+    layers: Vec<Range<usize>>,
+    classifier_weight: Range<usize>,
+    classifier_bias: Range<usize>,
+}
+
+/// Buffers of a forward and a backward pass. They grow to the largest blocks seen and are then reused.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace<T> {
+    /// h[0] is the encoder's output, h[l + 1] that of layer l.
+    h: Vec<Vec<T>>,
+    d_h: Vec<Vec<T>>,
+    states: Vec<LayerState<T>>,
+    joined: Vec<T>,
+    d_joined: Vec<T>,
+    scores: Vec<T>,
+    d_scores: Vec<T>,
+}
+
+impl<T: Real> Workspace<T> {
+    /// Class scores of the targets of the last forward pass, one row each.
+    pub fn scores(&self) -> &[T] {
+        &self.scores
+    }
+
+    /// Attention of one layer after a forward pass: edges of the layer's block x heads.
+    pub fn attention(&self, layer: usize) -> &[T] {
+        &self.states[layer].alpha
+    }
+}
+
+impl<T: Real> Network<T> {
+    /// A network with seeded initial parameters.
+    pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
+        config.check()?;
+        let attention = config.arch.attention();
+        let mut layout = Layout::default();
+        let NetworkConfig { features, hidden, classes, .. } = config;
+        let linear = Init::Linear { fan_in: features };
+        let encoder_weight =
+            Parameter { transposed: true, ..Parameter::new("encoder.weight", &[hidden, features], linear) };
+        let encoder_weight = layout.push(encoder_weight);
+        let encoder_bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
+        let mut layers = Vec::new();
+        for l in 0..config.layers {
+            let start = layout.len();
+            for mut parameter in attention.parameters(LayerShape { width: hidden, heads: config.heads }) {
+                parameter.name = format!("layers.{l}.{}", parameter.name);
+                layout.push(parameter);
+            }
+            layers.push(start..layout.len());
+        }
+        let linear = Init::Linear { fan_in: 2 * hidden };
+        let classifier_weight = layout.push(Parameter::new("classifier.weight", &[classes, 2 * hidden], linear));
+        let classifier_bias = layout.push(Parameter::new("classifier.bias", &[classes], linear));
+        let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
+        let places = Places { encoder_weight, encoder_bias, layers, classifier_weight, classifier_bias };
+        Ok(Self { config, attention, layout, places, parameters })
+    }
+
+    /// The sizes.
+    pub fn config(&self) -> NetworkConfig {
+        self.config
+    }
+
+    /// Names, shapes and places of the parameters.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// All parameters, as laid out.
+    pub fn parameters(&self) -> &[T] {
+        &self.parameters
+    }
+
+    /// All parameters, to change.
+    pub fn parameters_mut(&mut self) -> &mut [T] {
+        &mut self.parameters
+    }
+
+    /// Computes the class scores of the blocks' targets. `input` holds the rows of `blocks.nodes()`.
+    pub fn forward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
+        let NetworkConfig { hidden, layers, classes, .. } = self.config;
+        assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
+        assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
+        let p = |range: &Range<usize>| &self.parameters[range.clone()];
+        work.h.resize_with(layers + 1, Vec::new);
+        work.states.resize_with(layers, LayerState::default);
+        for (l, h) in work.h.iter_mut().enumerate() {
+            h.resize(blocks.num_within(layers - l) * hidden, T::ZERO);
+        }
+        input.encode(p(&self.places.encoder_weight), p(&self.places.encoder_bias), &mut work.h[0]);
+        for l in 0..layers {
+            let (before, after) = work.h.split_at_mut(l + 1);
+            let pass = self.pass(blocks, l, &before[l]);
+            self.attention.forward(pass, &mut after[0], &mut work.states[l]);
+        }
+
+        let targets = blocks.targets().len();
+        work.joined.resize(targets * 2 * hidden, T::ZERO);
+        let own = work.h[0].chunks_exact(hidden).zip(work.h[layers].chunks_exact(hidden));
+        for (joined, (h, h_last)) in work.joined.chunks_exact_mut(2 * hidden).zip(own) {
+            joined[..hidden].copy_from_slice(h);
+            joined[hidden..].copy_from_slice(h_last);
+        }
+        dense::leaky_relu(&mut work.joined, T::from_f64(SLOPE));
+        work.scores.resize(targets * classes, T::ZERO);
+        dense::fill_rows(&mut work.scores, p(&self.places.classifier_bias));
+        multiply_add(
+            MatrixMut::new(&mut work.scores, targets, classes),
+            Matrix::new(&work.joined, targets, 2 * hidden),
+            Matrix::new(p(&self.places.classifier_weight), classes, 2 * hidden).t(),
+            T::ONE,
+        );
+    }
+
+    /// Mean cross-entropy of the targets against `labels`, and its gradient with respect to every parameter, written
+    /// into `gradient`. Call after [`Network::forward`] with the same arguments.
+    pub fn loss_and_gradient(
+        &self,
+        blocks: &Blocks,
+        input: &Input<T>,
+        labels: &[u32],
+        work: &mut Workspace<T>,
+        gradient: &mut [T],
+    ) -> f64 {
+        let classes = self.config.classes;
+        assert_eq!(labels.len(), blocks.targets().len(), "one label per target");
+        work.d_scores.resize(work.scores.len(), T::ZERO);
+        let weight = T::from_f64(1.0 / labels.len() as f64);
+        let mut total = 0.0;
+        let rows = work.scores.chunks_exact(classes).zip(work.d_scores.chunks_exact_mut(classes));
+        for ((scores, d_scores), &label) in rows.zip(labels) {
+            total += loss::cross_entropy(scores, label as usize).to_f64();
+            loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
+        }
+        gradient.fill(T::ZERO);
+        self.backward(blocks, input, work, gradient);
+        total / labels.len() as f64
+    }
+
+    /// From `work.d_scores` to the gradient of every parameter, added to `gradient`.
+    fn backward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>, gradient: &mut [T]) {
+        let NetworkConfig { hidden, layers, classes, .. } = self.config;
+        let targets = blocks.targets().len();
+        let d_scores = Matrix::new(&work.d_scores, targets, classes);
+        let joined = Matrix::new(&work.joined, targets, 2 * hidden);
+        let d_weight = MatrixMut::new(&mut gradient[self.places.classifier_weight.clone()], classes, 2 * hidden);
+        multiply_add(d_weight, d_scores.t(), joined, T::ONE);
+        dense::add_column_sums(&mut gradient[self.places.classifier_bias.clone()], &work.d_scores);
+        work.d_joined.resize(work.joined.len(), T::ZERO);
+        let weight = Matrix::new(&self.parameters[self.places.classifier_weight.clone()], classes, 2 * hidden);
+        multiply(MatrixMut::new(&mut work.d_joined, targets, 2 * hidden), d_scores, weight, T::ONE);
+        dense::leaky_relu_backward(&mut work.d_joined, &work.joined, T::from_f64(SLOPE));
+
+        work.d_h.resize_with(layers + 1, Vec::new);
+        for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
+            d_h.clear();
+            d_h.resize(h.len(), T::ZERO);
+        }
+        // The first half of the joined row reaches the encoder directly, the second half the last layer.
+        for (j, d_joined) in work.d_joined.chunks_exact(2 * hidden).enumerate() {
+            work.d_h[0][j * hidden..(j + 1) * hidden].copy_from_slice(&d_joined[..hidden]);
+        }
+        for (j, d_joined) in work.d_joined.chunks_exact(2 * hidden).enumerate() {
+            work.d_h[layers][j * hidden..(j + 1) * hidden].copy_from_slice(&d_joined[hidden..]);
+        }
+        for l in (0..layers).rev() {
+            let (before, after) = work.d_h.split_at_mut(l + 1);
+            let pass = self.pass(blocks, l, &work.h[l]);
+            let d_parameters = &mut gradient[self.places.layers[l].clone()];
+            self.attention.backward(pass, &after[0], &mut work.states[l], d_parameters, &mut before[l]);
+        }
+        let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
+        input.encode_backward(&work.h[0], &mut work.d_h[0], d_weight, d_bias);
+    }
+
+    fn pass<'a>(&'a self, blocks: &'a Blocks, layer: usize, h: &'a [T]) -> Pass<'a, T> {
+        Pass {
+            block: blocks.layer(layer),
+            shape: LayerShape { width: self.config.hidden, heads: self.config.heads },
+            parameters: &self.parameters[self.places.layers[layer].clone()],
+            h,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Adam (Kingma and Ba), fused into one pass over the flat parameters; equal to torch.optim.Adam step for step.
+//!
+//! ```text
+//! m = b1 m + (1 - b1) g        v = b2 v + (1 - b2) g^2
+//! p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+//! ```
+
+use pulp::Simd;
+
+use crate::real::Real;
+use crate::rows::{Chunks, Rows};
+
+/// Adam's constants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AdamConfig {
+    /// Learning rate, 0.01.
+    pub learning_rate: f64,
+    /// Decay of the mean gradient, 0.9.
+    pub beta1: f64,
+    /// Decay of the mean squared gradient, 0.999.
+    pub beta2: f64,
+    /// Keeps the division finite, 1e-8.
+    pub epsilon: f64,
+}
+
+impl Default for AdamConfig {
+    fn default() -> Self {
+        Self { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
+    }
+}
+
+/// Adam's state: two moving averages per parameter and the number of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adam<T> {
+    config: AdamConfig,
+    /// Mean gradients.
+    pub first: Vec<T>,
+    /// Mean squared gradients.
+    pub second: Vec<T>,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+/// Parameters per chunk.
+const CHUNK: usize = 1 << 15;
+
+impl<T: Real> Adam<T> {
+    /// A fresh state for `len` parameters.
+    pub fn new(config: AdamConfig, len: usize) -> Self {
+        Self { config, first: vec![T::ZERO; len], second: vec![T::ZERO; len], steps: 0 }
+    }
+
+    /// One step along `gradient`.
+    pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) {
+        self.steps += 1;
+        let AdamConfig { learning_rate, beta1, beta2, epsilon } = self.config;
+        let steps = self.steps as f64;
+        let rates = Rates {
+            beta1: T::from_f64(beta1),
+            beta2: T::from_f64(beta2),
+            rest1: T::from_f64(1.0 - beta1),
+            rest2: T::from_f64(1.0 - beta2),
+            step: T::from_f64(learning_rate / (1.0 - beta1.powf(steps))),
+            inverse_root: T::from_f64(1.0 / (1.0 - beta2.powf(steps)).sqrt()),
+            epsilon: T::from_f64(epsilon),
+        };
+        let rows = (Rows::new(parameters, 1), Rows::new(&mut self.first, 1), Rows::new(&mut self.second, 1));
+        Chunks::even(gradient.len(), CHUNK).run(rows, |range, (parameters, first, second)| {
+            update(parameters.into_slice(), first.into_slice(), second.into_slice(), &gradient[range], rates);
+        });
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Rates<T> {
+    beta1: T,
+    beta2: T,
+    rest1: T,
+    rest2: T,
+    step: T,
+    inverse_root: T,
+    epsilon: T,
+}
+
+#[pulp::with_simd(update = pulp::Arch::new())]
+#[inline(always)]
+fn update_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    parameters: &'a mut [T],
+    first: &'a mut [T],
+    second: &'a mut [T],
+    gradient: &'a [T],
+    rates: Rates<T>,
+) {
+    let _ = simd;
+    for (((p, m), v), &g) in parameters.iter_mut().zip(first).zip(second).zip(gradient) {
+        *m = rates.beta1 * *m + rates.rest1 * g;
+        *v = rates.beta2 * *v + rates.rest2 * g * g;
+        *p -= rates.step * *m / (v.sqrt() * rates.inverse_root + rates.epsilon);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_steps_equal_the_definition() {
+        let mut adam = Adam::<f64>::new(AdamConfig::default(), 1);
+        let mut p = [1.0];
+        let (mut m, mut v, mut expected) = (0.0, 0.0, 1.0f64);
+        for (t, g) in [(1, 0.5), (2, -0.25), (3, 2.0f64)] {
+            adam.step(&mut p, &[g]);
+            m = 0.9 * m + 0.1 * g;
+            v = 0.999 * v + 0.001 * g * g;
+            let (m_hat, v_hat) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
+            expected -= 0.01 * m_hat / (v_hat.sqrt() + 1e-8);
+            assert!((p[0] - expected).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Rows of output shared out over threads, with the same bits for any number of threads.
+//!
+//! Work is cut into chunks of rows whose borders depend on the data alone. Each chunk owns its rows of every output,
+//! so nothing is added up across threads; which thread computes a chunk does not matter.
+
+use std::ops::Range;
+
+/// Mutable rows that can be cut in two.
+pub trait SplitRows: Send + Sized {
+    /// Cuts before row `row`, counted from the start of the whole matrix.
+    fn split(self, row: usize) -> (Self, Self);
+}
+
+/// Rows of equal width.
+pub struct Rows<'a, T> {
+    data: &'a mut [T],
+    width: usize,
+    first: usize,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// All rows of a matrix of `width` columns.
+    pub fn new(data: &'a mut [T], width: usize) -> Self {
+        Self { data, width, first: 0 }
+    }
+
+    /// The rows at hand, one after another.
+    pub fn into_slice(self) -> &'a mut [T] {
+        self.data
+    }
+}
+
+impl<T: Send> SplitRows for Rows<'_, T> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let (left, right) = self.data.split_at_mut((row - self.first) * self.width);
+        (Self { data: left, width: self.width, first: self.first }, Self { data: right, width: self.width, first: row })
+    }
+}
+
+/// Values per edge, in CSR order, cut where rows of the CSR are cut.
+pub struct EdgeRows<'a, T> {
+    data: &'a mut [T],
+    offsets: &'a [usize],
+    width: usize,
+    first: usize,
+}
+
+impl<'a, T> EdgeRows<'a, T> {
+    /// `width` values for every edge of the CSR with these row offsets.
+    pub fn new(data: &'a mut [T], offsets: &'a [usize], width: usize) -> Self {
+        Self { data, offsets, width, first: 0 }
+    }
+
+    /// The values at hand, edge by edge.
+    pub fn into_slice(self) -> &'a mut [T] {
+        self.data
+    }
+}
+
+impl<T: Send> SplitRows for EdgeRows<'_, T> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let cut = (self.offsets[row] - self.offsets[self.first]) * self.width;
+        let (left, right) = self.data.split_at_mut(cut);
+        (
+            Self { data: left, offsets: self.offsets, width: self.width, first: self.first },
+            Self { data: right, offsets: self.offsets, width: self.width, first: row },
+        )
+    }
+}
+
+/// One row per chunk: for sums over all rows, which chunks begin and their owner finishes in the order of chunks.
+pub struct ChunkRows<'a, T> {
+    data: &'a mut [T],
+    borders: &'a [usize],
+    width: usize,
+}
+
+impl<'a, T> ChunkRows<'a, T> {
+    /// `width` values for each of the chunks.
+    pub fn new(data: &'a mut [T], chunks: &'a Chunks, width: usize) -> Self {
+        Self { data, borders: &chunks.borders, width }
+    }
+
+    /// The values of the chunk at hand.
+    pub fn into_slice(self) -> &'a mut [T] {
+        self.data
+    }
+}
+
+impl<T: Send> SplitRows for ChunkRows<'_, T> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let chunk = self.borders.partition_point(|&border| border < row);
+        let (left, right) = self.data.split_at_mut(chunk * self.width);
+        let (first, second) = (&self.borders[..=chunk], &self.borders[chunk..]);
+        (
+            Self { data: left, borders: first, width: self.width },
+            Self { data: right, borders: second, width: self.width },
+        )
+    }
+}
+
+impl<A: SplitRows, B: SplitRows> SplitRows for (A, B) {
+    fn split(self, row: usize) -> (Self, Self) {
+        let (a, b) = (self.0.split(row), self.1.split(row));
+        ((a.0, b.0), (a.1, b.1))
+    }
+}
+
+impl<A: SplitRows, B: SplitRows, C: SplitRows> SplitRows for (A, B, C) {
+    fn split(self, row: usize) -> (Self, Self) {
+        let (a, b, c) = (self.0.split(row), self.1.split(row), self.2.split(row));
+        ((a.0, b.0, c.0), (a.1, b.1, c.1))
+    }
+}
+
+/// Ascending row numbers at which work is cut, the first 0 and the last the number of rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunks {
+    borders: Vec<usize>,
+}
+
+impl Chunks {
+    /// Chunks of `size` rows; the last may be smaller.
+    pub fn even(rows: usize, size: usize) -> Self {
+        let mut borders: Vec<usize> = (0..rows).step_by(size.max(1)).collect();
+        borders.push(rows);
+        Self { borders }
+    }
+
+    /// Chunks of about `size` edges each, so that a hub does not keep one thread busy while others wait.
+    pub fn by_edges(offsets: &[usize], size: usize) -> Self {
+        let rows = offsets.len() - 1;
+        let mut borders = vec![0];
+        let mut start = 0;
+        for row in 1..rows {
+            // A row costs something even without edges.
+            if offsets[row] - offsets[start] + (row - start) >= size {
+                borders.push(row);
+                start = row;
+            }
+        }
+        borders.push(rows);
+        Self { borders }
+    }
+
+    /// Number of chunks.
+    pub fn len(&self) -> usize {
+        self.borders.len() - 1
+    }
+
+    /// True when there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.borders.last() == Some(&0)
+    }
+
+    /// Calls `work` once per chunk with its rows.
+    pub fn run<R: SplitRows>(&self, rows: R, work: impl Fn(Range<usize>, R) + Sync) {
+        if !self.is_empty() {
+            run_chunks(&self.borders, rows, &work);
+        }
+    }
+}
+
+fn run_chunks<R: SplitRows>(borders: &[usize], rows: R, work: &(impl Fn(Range<usize>, R) + Sync)) {
+    match borders {
+        [] | [_] => {}
+        [start, end] => work(*start..*end, rows),
+        _ => {
+            let middle = borders.len() / 2;
+            let (left, right) = rows.split(borders[middle]);
+            let (first, second) = (&borders[..=middle], &borders[middle..]);
+            if rayon::current_num_threads() == 1 {
+                run_chunks(first, left, work);
+                run_chunks(second, right, work);
+            } else {
+                rayon::join(|| run_chunks(first, left, work), || run_chunks(second, right, work));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_row_is_visited_once(degrees in proptest::collection::vec(0usize..9, 0..60), size in 1usize..20) {
+            let mut offsets = vec![0];
+            for d in &degrees {
+                offsets.push(offsets.last().unwrap() + d);
+            }
+            let rows = degrees.len();
+            for chunks in [Chunks::even(rows, size), Chunks::by_edges(&offsets, size)] {
+                let mut visits = vec![0; rows * 2];
+                let mut edge_row = vec![usize::MAX; offsets[rows] * 3];
+                let mut sizes = vec![0; chunks.len()];
+                chunks.run(
+                    (
+                        Rows::new(&mut visits, 2),
+                        EdgeRows::new(&mut edge_row, &offsets, 3),
+                        ChunkRows::new(&mut sizes, &chunks, 1),
+                    ),
+                    |range, (visits, edges, size)| {
+                        size.into_slice()[0] += range.len();
+                        visits.into_slice().iter_mut().for_each(|v| *v += 1);
+                        let edges = edges.into_slice();
+                        for row in range.clone() {
+                            for e in offsets[row]..offsets[row + 1] {
+                                let at = (e - offsets[range.start]) * 3;
+                                edges[at..at + 3].fill(row);
+                            }
+                        }
+                    },
+                );
+                prop_assert!(visits.iter().all(|v| *v == 1));
+                prop_assert_eq!(sizes.iter().sum::<usize>(), rows);
+                prop_assert!(rows == 0 || sizes.iter().all(|s| *s > 0));
+                for row in 0..rows {
+                    prop_assert!(edge_row[offsets[row] * 3..offsets[row + 1] * 3].iter().all(|r| *r == row));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Model files: safetensors with PyG's names and shapes, so that weights move both ways.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::network::{Network, NetworkConfig, SizeError};
+
+/// What can be wrong with a model file.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// Not a safetensors file, or a damaged one.
+    #[error("not a readable safetensors file: {0}")]
+    Format(String),
+    /// A parameter of the network is not in the file.
+    #[error("tensor '{0}' is missing")]
+    Missing(String),
+    /// The file has a tensor that the network has not.
+    #[error("tensor '{0}' does not belong to this network")]
+    Unexpected(String),
+    /// A tensor has another shape than the network's parameter.
+    #[error("tensor '{name}' has shape {found:?}, where the network has {expected:?}")]
+    Shape {
+        /// The tensor.
+        name: String,
+        /// In the file.
+        found: Vec<usize>,
+        /// In the network.
+        expected: Vec<usize>,
+    },
+    /// A tensor that is not f32.
+    #[error("tensor '{0}' is not stored as 32-bit floats")]
+    Type(String),
+    /// NaN or infinity among the weights.
+    #[error("tensor '{0}' holds a value that is not finite")]
+    NotFinite(String),
+    /// The file carries no usable description of its network.
+    #[error("the file does not say which network it belongs to (metadata key '{METADATA_KEY}')")]
+    NoDescription,
+    /// The description names impossible sizes.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+}
+
+/// The one metadata key; its value is the [`NetworkConfig`] as JSON.
+const METADATA_KEY: &str = "carat";
+
+impl Network<f32> {
+    /// The model file's bytes; the same network always gives the same bytes.
+    pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
+        let mut tensors: BTreeMap<String, (Vec<usize>, Vec<u8>)> = BTreeMap::new();
+        for (parameter, range) in self.layout().iter() {
+            let mut values = vec![0.0f32; parameter.len()];
+            self.layout().export(parameter, &self.parameters()[range], &mut values);
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            tensors.insert(parameter.name.clone(), (parameter.shape.clone(), bytes));
+        }
+        let views = tensors
+            .iter()
+            .map(|(name, (shape, bytes))| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+            .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+            .map_err(|e| WeightsError::Format(e.to_string()))?;
+        let description = serde_json::to_string(&self.config()).map_err(|e| WeightsError::Format(e.to_string()))?;
+        let metadata = HashMap::from([(METADATA_KEY.to_string(), description)]);
+        safetensors::serialize(views, Some(metadata)).map_err(|e| WeightsError::Format(e.to_string()))
+    }
+
+    /// A network from a model file that carat wrote.
+    pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
+        let config: NetworkConfig = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|entries| entries.get(METADATA_KEY))
+            .and_then(|text| serde_json::from_str(text).ok())
+            .ok_or(WeightsError::NoDescription)?;
+        config.check()?;
+        // The file must be large enough for the sizes it claims, before anything of those sizes is allocated.
+        let least = config.hidden.saturating_mul(config.features.saturating_add(config.hidden * config.heads));
+        if least.saturating_mul(4) > bytes.len() {
+            return Err(WeightsError::Format("the file is smaller than the network it describes".into()));
+        }
+        let mut network = Self::new(config, 0)?;
+        network.load_safetensors(bytes)?;
+        Ok(network)
+    }
+
+    /// Takes every parameter from a safetensors file with PyG's names and shapes. Nothing may be missing or left over.
+    pub fn load_safetensors(&mut self, bytes: &[u8]) -> Result<(), WeightsError> {
+        let file = SafeTensors::deserialize(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
+        let mut left: BTreeSet<&str> = file.names().into_iter().collect();
+        let layout = self.layout().clone();
+        let mut loaded = vec![0.0f32; layout.len()];
+        for (parameter, range) in layout.iter() {
+            let name = || parameter.name.clone();
+            let tensor = file.tensor(&parameter.name).map_err(|_| WeightsError::Missing(name()))?;
+            left.remove(parameter.name.as_str());
+            if tensor.dtype() != Dtype::F32 {
+                return Err(WeightsError::Type(name()));
+            }
+            if tensor.shape() != parameter.shape {
+                let (found, expected) = (tensor.shape().to_vec(), parameter.shape.clone());
+                return Err(WeightsError::Shape { name: name(), found, expected });
+            }
+            let values: Vec<f32> =
+                tensor.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            if values.iter().any(|v| !v.is_finite()) {
+                return Err(WeightsError::NotFinite(name()));
+            }
+            layout.store(parameter, &values, &mut loaded[range]);
+        }
+        match left.into_iter().next() {
+            Some(name) => Err(WeightsError::Unexpected(name.to_string())),
+            None => {
+                self.parameters_mut().copy_from_slice(&loaded);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::AttentionKind;
+
+    fn network(arch: AttentionKind, hidden: usize) -> Network<f32> {
+        let config = NetworkConfig { arch, features: 5, hidden, heads: 2, layers: 2, classes: 3 };
+        Network::new(config, 1).unwrap()
+    }
+
+    #[test]
+    fn a_network_survives_the_file_bit_for_bit() {
+        for arch in AttentionKind::ALL {
+            let before = network(arch, 4);
+            let bytes = before.to_safetensors().unwrap();
+            assert_eq!(bytes, before.to_safetensors().unwrap());
+            let after = Network::from_safetensors(&bytes).unwrap();
+            assert_eq!(before.parameters(), after.parameters());
+            assert_eq!(before.config(), after.config());
+        }
+    }
+
+    #[test]
+    fn a_file_for_another_network_is_refused() {
+        let bytes = network(AttentionKind::Gat, 4).to_safetensors().unwrap();
+        let error = network(AttentionKind::Gat, 6).load_safetensors(&bytes).unwrap_err();
+        assert_eq!(error.to_string(), "tensor 'encoder.weight' has shape [4, 5], where the network has [6, 5]");
+        assert!(matches!(
+            network(AttentionKind::Transformer, 4).load_safetensors(&bytes),
+            Err(WeightsError::Missing(_))
+        ));
+    }
+
+    #[test]
+    fn damaged_files_are_errors_and_never_panics() {
+        let bytes = network(AttentionKind::Gat, 4).to_safetensors().unwrap();
+        for cut in 0..bytes.len() {
+            assert!(Network::from_safetensors(&bytes[..cut]).is_err());
+        }
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x40;
+            let _ = Network::from_safetensors(&flipped);
+        }
+    }
+}
