@@ -1,0 +1,55 @@
+"""The network of carat in PyTorch Geometric (PyG), parameter for parameter.
+
+    h      = LeakyReLU(W1 x + b1)                        encoder, slope 0.01
+    h'     = L attention layers, F -> F, heads averaged, nothing between them
+    logits = W2 LeakyReLU([h || h']) + b2                classifier
+
+The names and shapes of `state_dict` are those of carat's `model.safetensors`, so weights move both ways with
+`load_state_dict(..., strict=True)`.
+"""
+
+import warnings
+
+import torch
+from torch.nn.functional import leaky_relu
+
+with warnings.catch_warnings():
+    # PyG still calls torch.jit.script when it is imported; newer torch versions grumble about it.
+    warnings.simplefilter("ignore")
+    from torch_geometric.nn import GATConv, GATv2Conv, TransformerConv
+
+KINDS = {
+    "gat": lambda width, heads: GATConv(width, width, heads=heads, concat=False, add_self_loops=False),
+    "gatv2": lambda width, heads: GATv2Conv(width, width, heads=heads, concat=False, add_self_loops=False),
+    "transformer": lambda width, heads: TransformerConv(width, width, heads=heads, concat=False),
+}
+
+
+class Network(torch.nn.Module):
+    """Node classifier of one attention kind: `gat`, `gatv2` or `transformer`."""
+
+    def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2):
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"'{kind}' is not an attention kind; choose one of {', '.join(KINDS)}")
+        self.encoder = torch.nn.Linear(features, hidden)
+        self.layers = torch.nn.ModuleList(KINDS[kind](hidden, heads) for _ in range(layers))
+        self.classifier = torch.nn.Linear(2 * hidden, classes)
+
+    def forward(self, x, edge_index):
+        """Logits [N, C]. Edge (i, j) carries a message from `edge_index[0]` to `edge_index[1]`."""
+        hidden = leaky_relu(self.encoder(x), 0.01)
+        state = hidden
+        for layer in self.layers:
+            state = layer(state, edge_index)
+        return self.classifier(leaky_relu(torch.cat([hidden, state], dim=1), 0.01))
+
+    def forward_with_attention(self, x, edge_index):
+        """Logits [N, C] and, per layer, the attention [E, K] in the order of `edge_index`."""
+        hidden = leaky_relu(self.encoder(x), 0.01)
+        state, attention = hidden, []
+        for layer in self.layers:
+            state, (edges, alpha) = layer(state, edge_index, return_attention_weights=True)
+            assert torch.equal(edges, edge_index), "PyG changed the edges on the way"
+            attention.append(alpha)
+        return self.classifier(leaky_relu(torch.cat([hidden, state], dim=1), 0.01)), attention
