@@ -24,8 +24,11 @@ mod features;
 pub mod files;
 mod graph;
 mod labels;
+mod npy;
+mod pickle;
 pub mod readers;
 mod splits;
+pub mod writers;
 
 pub use blocks::{Block, BlockBuilder, Blocks};
 pub use dataset::{Dataset, DatasetParts, GraphSet};

@@ -1,2 +1,5 @@
 //! Readers, one file per layout. Each treats every byte as hostile: it checks sizes before it allocates, and returns
 //! an error that names the file, and the line where there are lines. A new layout is one new file and one line here.
+
+mod csr;
+pub mod planetoid;

@@ -1,0 +1,1 @@
+//! Writers, one file per layout. Each output appears whole or not at all.
