@@ -2,4 +2,5 @@
 //! an error that names the file, and the line where there are lines. A new layout is one new file and one line here.
 
 mod csr;
+pub mod npz;
 pub mod planetoid;

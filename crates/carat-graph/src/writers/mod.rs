@@ -1,1 +1,3 @@
 //! Writers, one file per layout. Each output appears whole or not at all.
+
+pub mod npz;

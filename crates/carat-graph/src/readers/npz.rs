@@ -1,0 +1,188 @@
+//! A user's own graph in one `.npz` file.
+//!
+//! | array | shape | holds |
+//! |---|---|---|
+//! | `edge_index` | [2, E] | sources, then targets |
+//! | `x` | [N, F] | features; or in CSR: `x_data`, `x_indices`, `x_indptr`, `x_shape` |
+//! | `y` | [N] | classes from 0; -1 or NaN where missing |
+//! | `train_mask`, `val_mask`, `test_mask` | [N] or [S, N] | optional, all three or none: one split or S of them |
+//!
+//! What [`crate::writers::npz`] adds where a dataset has it: `num_classes`, `node_names`, `class_names`, `node_years`,
+//! `spurious` (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per
+//! graph.
+
+use std::path::Path;
+
+use super::csr;
+use crate::npy::{Array, Kind, NpzReader};
+use crate::{DataError, Dataset, DatasetParts, Features, Graph, Labels, Split};
+
+/// More classes than this are a mistake, and would allocate a classifier of that many rows.
+const MAX_CLASSES: i64 = 1_000_000;
+
+/// Reads a dataset; its name is the stem of the file's.
+///
+/// Repeated edges are merged, and self-loops kept. Features come back in the form that computes faster, dense or sparse.
+pub fn read(path: &Path) -> Result<Dataset, DataError> {
+    let mut npz = NpzReader::open(path)?;
+    let features = read_features(&mut npz)?;
+    let num_nodes = features.num_rows();
+    let graph_offsets = npz.optional("graph_offsets", |array| whole_numbers(array, "graph offset"))?;
+    let num_entities = graph_offsets.as_ref().map_or(num_nodes, |offsets: &Vec<u32>| offsets.len().saturating_sub(1));
+    let class_names = npz.optional("class_names", Array::to_text)?;
+    let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len))?;
+    let splits = read_splits(&mut npz, num_entities)?;
+    let (graph, spurious) = read_graph(&mut npz, num_nodes)?;
+
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut parts = DatasetParts::new(name, graph, features, labels);
+    parts.splits = splits;
+    parts.node_names = npz.optional("node_names", Array::to_text)?;
+    parts.class_names = class_names;
+    parts.node_years = npz.optional("node_years", |array| whole_numbers(array, "year"))?;
+    parts.spurious = spurious;
+    parts.graph_offsets = graph_offsets;
+    Dataset::new(parts).map_err(|e| e.in_file(path))
+}
+
+/// A plain list of integers that fit `T`.
+fn whole_numbers<T: TryFrom<i64>>(array: &Array, what: &str) -> Result<Vec<T>, DataError> {
+    if array.shape().len() != 1 {
+        return Err(DataError::Invalid(format!("its shape is {:?}, but a plain list is needed", array.shape())));
+    }
+    let fit = |value: i64| T::try_from(value).map_err(|_| DataError::Invalid(format!("{value} is no {what}")));
+    array.to_i64()?.into_iter().map(fit).collect()
+}
+
+fn read_features(npz: &mut NpzReader) -> Result<Features, DataError> {
+    let features = match npz.array("x")? {
+        Some(x) => dense(&x).map_err(|e| npz.error("x", e))?,
+        None => {
+            let Some(values) = npz.array("x_data")? else {
+                return Err(DataError::malformed(
+                    npz.path(),
+                    "there are no features: give x [N, F], or x_data, x_indices, x_indptr and x_shape",
+                ));
+            };
+            let shape = npz.converted("x_shape", |array| whole_numbers::<usize>(array, "size"))?;
+            let &[num_rows, num_columns] = &shape[..] else {
+                return Err(npz.error("x_shape", "two sizes are needed, of nodes and of features"));
+            };
+            let (offsets, columns) = (npz.required("x_indptr")?, npz.required("x_indices")?);
+            csr::matrix([num_rows, num_columns], &offsets, &columns, &values)
+                .and_then(Features::sparse)
+                .map_err(|e| e.in_file(npz.path()))?
+        }
+    };
+    Ok(features.compacted())
+}
+
+fn dense(x: &Array) -> Result<Features, DataError> {
+    match *x.shape() {
+        // Without a column the number of rows is a mere claim, with no data behind it.
+        [num_rows, num_columns @ 1..=usize::MAX] => Features::dense(num_rows, num_columns, x.to_f32()?),
+        _ => Err(DataError::Invalid(format!(
+            "its shape is {:?}, but one row per node and one column per feature are needed",
+            x.shape()
+        ))),
+    }
+}
+
+fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, DataError> {
+    let num_classes = npz.optional("num_classes", |array| match array.to_i64()?[..] {
+        [count @ 0..=MAX_CLASSES] => Ok(count as usize),
+        _ => Err(DataError::Invalid(format!("one number from 0 to {MAX_CLASSES} is needed"))),
+    })?;
+    npz.converted("y", |array| {
+        let classes = signed_classes(array)?;
+        match num_classes.or(num_names) {
+            Some(count) => Labels::new(classes.iter().map(|&class| u32::try_from(class).ok()).collect(), count),
+            None => Labels::from_signed(&classes),
+        }
+    })
+}
+
+/// Classes, negative where missing.
+fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
+    if !matches!(array.shape(), [_] | [_, 1]) {
+        return Err(DataError::Invalid(format!("its shape is {:?}, but one label per node is needed", array.shape())));
+    }
+    if array.element().kind != Kind::Float {
+        let classes = array.to_i64()?;
+        return match classes.iter().find(|&&class| class > MAX_CLASSES) {
+            Some(class) => Err(DataError::Invalid(format!("label {class} is out of range; number the classes from 0"))),
+            None => Ok(classes),
+        };
+    }
+    let class = |(node, value): (usize, f64)| match value {
+        missing if missing.is_nan() || missing < 0.0 => Ok(-1),
+        whole if whole.fract() == 0.0 && whole <= MAX_CLASSES as f64 => Ok(whole as i64),
+        other => Err(DataError::Invalid(format!("label {other} of node {node} is not a class; number them from 0"))),
+    };
+    array.to_f64()?.into_iter().enumerate().map(class).collect()
+}
+
+fn read_splits(npz: &mut NpzReader, num_entities: usize) -> Result<Vec<Split>, DataError> {
+    let names = ["train_mask", "val_mask", "test_mask"];
+    let mut masks = Vec::new();
+    for name in names {
+        masks.extend(npz.optional(name, |array| mask_rows(array, num_entities))?);
+    }
+    let [train, val, test] = &masks[..] else {
+        if masks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let problem = "give all of train_mask, val_mask and test_mask, or none (--split-ratio then makes splits)";
+        return Err(DataError::malformed(npz.path(), problem));
+    };
+    if train.len() != val.len() || val.len() != test.len() {
+        return Err(DataError::malformed(npz.path(), "the three masks have different numbers of splits"));
+    }
+    let rows =
+        train.chunks_exact(num_entities).zip(val.chunks_exact(num_entities)).zip(test.chunks_exact(num_entities));
+    Ok(rows.map(|((train, val), test)| Split::from_masks(train, val, test)).collect())
+}
+
+/// One row of `num_entities` per split.
+fn mask_rows(array: &Array, num_entities: usize) -> Result<Vec<bool>, DataError> {
+    match *array.shape() {
+        _ if num_entities == 0 => Err(DataError::Invalid("there is nothing to split".into())),
+        [length] if length == num_entities => array.to_bool(),
+        [_, length] if length == num_entities => array.to_bool(),
+        [length, splits] if length == num_entities => {
+            Err(DataError::Invalid(format!("its shape is [{length}, {splits}]; transpose it, one row per split")))
+        }
+        _ => Err(DataError::Invalid(format!(
+            "its shape is {:?}, but [{num_entities}] or [splits, {num_entities}] is needed",
+            array.shape()
+        ))),
+    }
+}
+
+/// The graph, and for each edge id whether the edge is spurious, where the file tells.
+fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Vec<bool>>), DataError> {
+    let nodes = npz.converted("edge_index", |array| match *array.shape() {
+        [2, _] => {
+            let node = |v: i64| u32::try_from(v).map_err(|_| DataError::Invalid(format!("{v} is not a node")));
+            array.to_i64()?.into_iter().map(node).collect::<Result<Vec<u32>, _>>()
+        }
+        [edges, 2] => Err(DataError::Invalid(format!(
+            "its shape is [{edges}, 2]; transpose it, sources in the first row and targets in the second"
+        ))),
+        _ => Err(DataError::Invalid(format!("its shape is {:?}, but [2, edges] is needed", array.shape()))),
+    })?;
+    let (src, dst) = nodes.split_at(nodes.len() / 2);
+    let (graph, origin) = Graph::from_edges_with_origin(num_nodes, src, dst).map_err(|e| npz.error("edge_index", e))?;
+    let spurious = npz.optional("spurious", |array| {
+        if *array.shape() != [src.len()] {
+            return Err(DataError::Invalid(format!(
+                "its shape is {:?}, but there are {} edges",
+                array.shape(),
+                src.len()
+            )));
+        }
+        let listed = array.to_bool()?;
+        Ok(origin.iter().map(|&position| listed[position as usize]).collect())
+    })?;
+    Ok((graph, spurious))
+}
