@@ -28,6 +28,7 @@ mod npy;
 mod pickle;
 pub mod readers;
 mod splits;
+pub mod table;
 pub mod writers;
 
 pub use blocks::{Block, BlockBuilder, Blocks};

@@ -1,0 +1,232 @@
+//! Tables of named columns, and the files they are written to: CSV, Parquet or NPZ by the ending of the name.
+//!
+//! Everything that `carat` hands to a user row by row (predictions, attention, effects, a graph as a folder) is one of
+//! these. Writing goes in slices, so that a table of tens of millions of rows needs little memory beside itself.
+//!
+//! ```
+//! use carat_graph::table::{Column, Table};
+//!
+//! let table = Table::new([
+//!     ("src", Column::U32(vec![0, 2])),
+//!     ("dst", Column::U32(vec![1, 1])),
+//!     ("alpha", Column::F32(vec![0.25, 0.75])),
+//! ])?;
+//! let folder = tempfile::tempdir().unwrap();
+//! table.write(&folder.path().join("attention.csv"))?;
+//! assert_eq!(std::fs::read_to_string(folder.path().join("attention.csv")).unwrap(), "src,dst,alpha\n0,1,0.25\n2,1,0.75\n");
+//! # Ok::<(), carat_graph::DataError>(())
+//! ```
+
+mod npz;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow::datatypes::{DataType, Field, Schema};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+
+use crate::DataError;
+use crate::files::write_atomically;
+
+/// Rows that are converted at a time on their way to a file.
+const SLICE_ROWS: usize = 1 << 16;
+
+/// The values of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// Nodes, edges, layers, heads, classes.
+    U32(Vec<u32>),
+    /// Whole numbers that may be negative, such as labels with -1 where one is missing.
+    I64(Vec<i64>),
+    /// What networks compute.
+    F32(Vec<f32>),
+    /// What statistics compute.
+    F64(Vec<f64>),
+    /// Names.
+    Text(Vec<String>),
+}
+
+impl Column {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U32(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// True when there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn data_type(&self) -> DataType {
+        match self {
+            Self::U32(_) => DataType::UInt32,
+            Self::I64(_) => DataType::Int64,
+            Self::F32(_) => DataType::Float32,
+            Self::F64(_) => DataType::Float64,
+            Self::Text(_) => DataType::Utf8,
+        }
+    }
+
+    fn arrow_slice(&self, rows: std::ops::Range<usize>) -> ArrayRef {
+        match self {
+            Self::U32(values) => Arc::new(UInt32Array::from_iter_values(values[rows].iter().copied())),
+            Self::I64(values) => Arc::new(Int64Array::from_iter_values(values[rows].iter().copied())),
+            Self::F32(values) => Arc::new(Float32Array::from_iter_values(values[rows].iter().copied())),
+            Self::F64(values) => Arc::new(Float64Array::from_iter_values(values[rows].iter().copied())),
+            Self::Text(values) => Arc::new(StringArray::from_iter_values(&values[rows])),
+        }
+    }
+}
+
+/// How a table is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Comma-separated text with a header.
+    Csv,
+    /// The same, gzip-compressed.
+    CsvGz,
+    /// Apache Parquet.
+    Parquet,
+    /// NumPy's zip of arrays, one per column.
+    Npz,
+}
+
+impl TableFormat {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::Csv, Self::CsvGz, Self::Parquet, Self::Npz];
+
+    /// The ending of its files, with the dot.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => ".csv",
+            Self::CsvGz => ".csv.gz",
+            Self::Parquet => ".parquet",
+            Self::Npz => ".npz",
+        }
+    }
+}
+
+/// The format that the ending of `path` asks for. Commands call it before they compute anything.
+pub fn check_ending(path: &Path) -> Result<TableFormat, DataError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    TableFormat::ALL.into_iter().find(|format| name.ends_with(format.ending())).ok_or_else(|| {
+        DataError::malformed(path, "the ending of an output file must be .csv, .csv.gz, .parquet or .npz")
+    })
+}
+
+/// Columns of equal length under distinct names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<(String, Column)>,
+}
+
+impl Table {
+    /// Checks that there is a column, that all have as many rows, and that no two share a name.
+    pub fn new<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>) -> Result<Self, DataError> {
+        let columns: Vec<(String, Column)> = columns.into_iter().map(|(name, c)| (name.into(), c)).collect();
+        let Some((first, rows)) = columns.first().map(|(name, column)| (name, column.len())) else {
+            return Err(DataError::Invalid("a table needs at least one column".into()));
+        };
+        let mut names = std::collections::HashSet::with_capacity(columns.len());
+        for (name, column) in &columns {
+            if column.len() != rows {
+                return Err(DataError::Invalid(format!(
+                    "column '{name}' has {} rows, but column '{first}' has {rows}",
+                    column.len()
+                )));
+            }
+            if !names.insert(name.as_str()) {
+                return Err(DataError::Invalid(format!("two columns are named '{name}'")));
+            }
+        }
+        Ok(Self { columns })
+    }
+
+    /// Names and columns, in order.
+    pub fn columns(&self) -> &[(String, Column)] {
+        &self.columns
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+
+    /// Writes the table whole or not at all, in the format that the ending of `path` asks for.
+    pub fn write(&self, path: &Path) -> Result<(), DataError> {
+        let format = check_ending(path)?;
+        write_atomically(path, |writer| {
+            match format {
+                TableFormat::Csv => self.write_csv(writer).map(|_| ()),
+                TableFormat::CsvGz => {
+                    let encoder = GzEncoder::new(writer, Compression::new(4));
+                    self.write_csv(encoder).and_then(GzEncoder::finish).map(|_| ())
+                }
+                TableFormat::Parquet => self.write_parquet(writer),
+                TableFormat::Npz => npz::write(&self.columns, writer),
+            }
+            .map_err(|e| DataError::write(path, e))
+        })
+    }
+
+    fn write_csv<W: Write>(&self, writer: W) -> io::Result<W> {
+        let mut csv = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(writer);
+        csv.write_record(self.columns.iter().map(|(name, _)| name))?;
+        let mut cell = String::new();
+        for row in 0..self.num_rows() {
+            for (_, column) in &self.columns {
+                cell.clear();
+                // Writing to a string cannot fail.
+                let _ = match column {
+                    Column::U32(values) => write!(cell, "{}", values[row]),
+                    Column::I64(values) => write!(cell, "{}", values[row]),
+                    Column::F32(values) if is_plain(values[row].into()) => write!(cell, "{}", values[row]),
+                    Column::F32(values) => write!(cell, "{:e}", values[row]),
+                    Column::F64(values) if is_plain(values[row]) => write!(cell, "{}", values[row]),
+                    Column::F64(values) => write!(cell, "{:e}", values[row]),
+                    Column::Text(values) => {
+                        csv.write_field(&values[row])?;
+                        continue;
+                    }
+                };
+                csv.write_field(&cell)?;
+            }
+            csv.write_record(None::<&[u8]>)?;
+        }
+        csv.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+
+    fn write_parquet<W: Write + Send>(&self, writer: W) -> io::Result<()> {
+        let fields: Vec<Field> =
+            self.columns.iter().map(|(name, column)| Field::new(name, column.data_type(), false)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
+        let mut parquet = ArrowWriter::try_new(writer, schema.clone(), Some(properties))?;
+        for start in (0..self.num_rows()).step_by(SLICE_ROWS) {
+            let end = self.num_rows().min(start + SLICE_ROWS);
+            let arrays = self.columns.iter().map(|(_, column)| column.arrow_slice(start..end)).collect();
+            let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
+            parquet.write(&batch)?;
+        }
+        parquet.close()?;
+        Ok(())
+    }
+}
+
+/// Both notations print the fewest digits that read back to the same number; the plain one is for magnitudes that
+/// people write without an exponent.
+fn is_plain(value: f64) -> bool {
+    value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs())
+}
