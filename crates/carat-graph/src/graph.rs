@@ -113,8 +113,9 @@ impl Graph {
         Ok((Self::from_in_csr(in_offsets, in_sources), origin))
     }
 
-    /// Adds the out-edge index to a sorted, duplicate-free in-edge CSR.
-    fn from_in_csr(in_offsets: Vec<usize>, in_sources: Vec<u32>) -> Self {
+    /// Adds the out-edge index to an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly
+    /// within each row. Generators that draw edges by target come here directly and save the sort.
+    pub(crate) fn from_in_csr(in_offsets: Vec<usize>, in_sources: Vec<u32>) -> Self {
         let num_nodes = in_offsets.len() - 1;
         let mut out_offsets = vec![0usize; num_nodes + 1];
         for &i in &in_sources {

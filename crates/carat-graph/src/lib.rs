@@ -22,6 +22,7 @@ mod dataset;
 mod error;
 mod features;
 pub mod files;
+pub mod generators;
 mod graph;
 mod labels;
 mod npy;

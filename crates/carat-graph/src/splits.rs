@@ -3,6 +3,7 @@
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::{DataError, Labels};
 
@@ -18,7 +19,8 @@ pub struct Split {
 }
 
 /// Shares of the labelled entities for seeded splits.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SplitRatio {
     /// Share of training entities.
     pub train: f64,
