@@ -2,5 +2,7 @@
 //! an error that names the file, and the line where there are lines. A new layout is one new file and one line here.
 
 mod csr;
+pub mod geom_gcn;
 pub mod npz;
 pub mod planetoid;
+pub mod syn_cora;
