@@ -60,7 +60,8 @@ fn write_splits<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) -> I
         return Ok(());
     }
     let entities = dataset.labels().len();
-    let roles: [(&str, fn(&Split) -> &[u32]); 3] =
+    type Role = fn(&Split) -> &[u32];
+    let roles: [(&str, Role); 3] =
         [("train_mask", |split| &split.train), ("val_mask", |split| &split.val), ("test_mask", |split| &split.test)];
     for (name, role) in roles {
         let mask = splits.iter().flat_map(|split| {
