@@ -2,10 +2,10 @@
 //!
 //! | array | shape | holds |
 //! |---|---|---|
-//! | `edge_index` | [2, E] | sources, then targets |
-//! | `x` | [N, F] | features; or in CSR: `x_data`, `x_indices`, `x_indptr`, `x_shape` |
-//! | `y` | [N] | classes from 0; -1 or NaN where missing |
-//! | `train_mask`, `val_mask`, `test_mask` | [N] or [S, N] | optional, all three or none: one split or S of them |
+//! | `edge_index` | `[2, E]` | sources, then targets |
+//! | `x` | `[N, F]` | features; or in CSR: `x_data`, `x_indices`, `x_indptr`, `x_shape` |
+//! | `y` | `[N]` | classes from 0; -1 or NaN where missing |
+//! | `train_mask`, `val_mask`, `test_mask` | `[N]` or `[S, N]` | optional, all three or none: one split or S of them |
 //!
 //! What [`crate::writers::npz`] adds where a dataset has it: `num_classes`, `node_names`, `class_names`, `node_years`,
 //! `spurious` (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per
