@@ -1,0 +1,64 @@
+//! Everything that training and using a network can fail with.
+
+use std::path::PathBuf;
+
+use carat_graph::DataError;
+use carat_nn::{SizeError, WeightsError};
+
+/// An error of this crate. [`Error::is_input_error`] tells whose fault it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data is wrong, missing or cannot be written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A setting has no meaning.
+    #[error("{0}")]
+    Config(String),
+    /// A size of the network has no meaning.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// A model file does not fit.
+    #[error("{}: {source}", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: WeightsError,
+    },
+    /// A run folder lacks something or holds something else.
+    #[error("{}: {problem}", path.display())]
+    Run {
+        /// The run folder or a file in it.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// The loss stopped being a number.
+    #[error("the training loss is {loss} in epoch {epoch}; try a smaller --lr")]
+    Diverged {
+        /// Counted from 1.
+        epoch: usize,
+        /// NaN or infinity.
+        loss: f64,
+    },
+    /// Threads could not be started.
+    #[error("cannot start {threads} threads: {problem}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// The system's reason.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// True when arguments or input are to blame (exit code 2), false when the work failed (exit code 1).
+    pub fn is_input_error(&self) -> bool {
+        match self {
+            Self::Data(error) => error.is_input_error(),
+            Self::Diverged { .. } | Self::Threads { .. } => false,
+            Self::Config(_) | Self::Size(_) | Self::Weights { .. } | Self::Run { .. } => true,
+        }
+    }
+}

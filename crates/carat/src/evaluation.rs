@@ -1,0 +1,194 @@
+//! How good a network is, and what its attention says (spec: section 4).
+
+use carat_graph::{Blocks, Dataset};
+use carat_nn::{Network, Workspace, loss};
+
+use crate::batches::{Batches, Purpose};
+
+/// Loss and accuracy over some nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// Share of nodes whose predicted class is the label.
+    pub accuracy: f64,
+}
+
+/// Evaluates a network on one set of labelled nodes again and again, with all neighbours.
+#[derive(Debug)]
+pub struct Evaluator<'a> {
+    batches: Batches<'a>,
+    work: Workspace<f32>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Evaluation of `nodes`, at most `batch_size` at a time. Nodes without a label are left out.
+    pub fn new(dataset: &'a Dataset, nodes: &[u32], layers: usize, batch_size: usize) -> Self {
+        let labelled: Vec<u32> = nodes.iter().copied().filter(|&n| dataset.labels().get(n).is_some()).collect();
+        let batches = Batches::new(dataset, &labelled, batch_size, layers, Purpose::Evaluation);
+        Self { batches, work: Workspace::default() }
+    }
+
+    /// Loss and accuracy; `None` where there is no labelled node.
+    pub fn score(&mut self, network: &Network<f32>) -> Option<Score> {
+        let nodes = self.batches.num_nodes();
+        let classes = network.config().classes;
+        let (mut total, mut correct) = (0.0, 0usize);
+        let work = &mut self.work;
+        let visited: Result<(), std::convert::Infallible> = self.batches.for_each(0, |batch| {
+            network.forward(&batch.blocks, &batch.input, work);
+            for (scores, &label) in work.scores().chunks_exact(classes).zip(&batch.labels) {
+                total += f64::from(loss::cross_entropy(scores, label as usize));
+                correct += usize::from(loss::argmax(scores) == label as usize);
+            }
+            Ok(true)
+        });
+        let Ok(()) = visited;
+        (nodes > 0).then(|| Score { loss: total / nodes as f64, accuracy: correct as f64 / nodes as f64 })
+    }
+}
+
+/// How attention agrees with the labels around test nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coherence {
+    /// Mean over in-edges of e_ij ln(e_ij / attention_ij), where e_ij shares 1 equally among same-label in-neighbours.
+    /// Lower is better, but uniform attention scores very well: compare with `uniform_kl`.
+    pub attention_kl: f64,
+    /// The same for uniform attention.
+    pub uniform_kl: f64,
+    /// Over nodes with both kinds of in-edge, the mean probability that attention ranks a same-label edge above a
+    /// different-label one, ties half. Smoothing cannot raise it.
+    pub attention_auc: Option<f64>,
+}
+
+/// Collects [`Coherence`] node by node.
+#[derive(Debug, Default)]
+pub(crate) struct CoherenceSum {
+    edges: usize,
+    attention_kl: f64,
+    uniform_kl: f64,
+    auc_nodes: usize,
+    auc: f64,
+}
+
+impl CoherenceSum {
+    /// Adds one target with label `own`: whether each in-neighbour has the same label, and the attention on it.
+    pub(crate) fn add(&mut self, same: &[bool], attention: &[f64]) {
+        self.edges += same.len();
+        let agreeing = same.iter().filter(|s| **s).count();
+        if agreeing > 0 {
+            let share = 1.0 / agreeing as f64;
+            for (_, alpha) in same.iter().zip(attention).filter(|(same, _)| **same) {
+                // Attention may underflow to 0 in f32; the floor keeps one such edge from making the mean infinite.
+                self.attention_kl += share * (share / alpha.max(f64::from(f32::MIN_POSITIVE))).ln();
+                self.uniform_kl += share * (share * same.len() as f64).ln();
+            }
+        }
+        let differing = same.len() - agreeing;
+        if agreeing > 0 && differing > 0 {
+            let mut order: Vec<usize> = (0..same.len()).collect();
+            order.sort_by(|&a, &b| attention[a].total_cmp(&attention[b]));
+            // Walk upwards through groups of equal attention, counting different-label edges passed.
+            let (mut below, mut wins) = (0.0, 0.0);
+            let mut start = 0;
+            while start < order.len() {
+                let mut end = start;
+                let (mut same_here, mut different_here) = (0.0, 0.0);
+                while end < order.len() && attention[order[end]] == attention[order[start]] {
+                    if same[order[end]] {
+                        same_here += 1.0
+                    } else {
+                        different_here += 1.0
+                    }
+                    end += 1;
+                }
+                wins += same_here * (below + 0.5 * different_here);
+                below += different_here;
+                start = end;
+            }
+            self.auc += wins / (agreeing * differing) as f64;
+            self.auc_nodes += 1;
+        }
+    }
+
+    /// The means, or `None` where there was no edge.
+    pub(crate) fn finish(self) -> Option<Coherence> {
+        let edges = self.edges as f64;
+        (self.edges > 0).then(|| Coherence {
+            attention_kl: self.attention_kl / edges,
+            uniform_kl: self.uniform_kl / edges,
+            attention_auc: (self.auc_nodes > 0).then(|| self.auc / self.auc_nodes as f64),
+        })
+    }
+}
+
+/// Coherence of the last layer's head-mean attention with label agreement over the in-edges of `nodes`. In-neighbours
+/// without a label count as different.
+pub fn coherence(network: &Network<f32>, dataset: &Dataset, nodes: &[u32], batch_size: usize) -> Option<Coherence> {
+    let (layers, heads) = (network.config().layers, network.config().heads);
+    let mut batches = Batches::new(dataset, nodes, batch_size, layers, Purpose::Evaluation);
+    let mut work = Workspace::default();
+    let mut sum = CoherenceSum::default();
+    let visited: Result<(), std::convert::Infallible> = batches.for_each(0, |batch| {
+        network.forward(&batch.blocks, &batch.input, &mut work);
+        add_targets(&mut sum, dataset, &batch.blocks, work.attention(layers - 1), heads);
+        Ok(true)
+    });
+    let Ok(()) = visited;
+    sum.finish()
+}
+
+fn add_targets(sum: &mut CoherenceSum, dataset: &Dataset, blocks: &Blocks, attention: &[f32], heads: usize) {
+    let block = blocks.layer(blocks.num_layers() - 1);
+    let (mut same, mut alphas) = (Vec::new(), Vec::new());
+    for (j, &node) in blocks.targets().iter().enumerate() {
+        let Some(own) = dataset.labels().get(node) else { continue };
+        same.clear();
+        alphas.clear();
+        for e in block.offsets()[j]..block.offsets()[j + 1] {
+            let neighbour = blocks.nodes()[block.sources()[e] as usize];
+            same.push(dataset.labels().get(neighbour) == Some(own));
+            let mean = attention[e * heads..(e + 1) * heads].iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64;
+            alphas.push(mean);
+        }
+        sum.add(&same, &alphas);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coherence_of_small_cases_by_hand() {
+        let mut sum = CoherenceSum::default();
+        sum.add(&[true, true, false], &[0.5, 0.2, 0.3]);
+        let found = sum.finish().unwrap();
+        let kl = 0.5 * (0.5f64 / 0.5).ln() + 0.5 * (0.5f64 / 0.2).ln();
+        assert!((found.attention_kl - kl / 3.0).abs() < 1e-12);
+        assert!((found.uniform_kl - (1.5f64).ln() / 3.0).abs() < 1e-12);
+        assert_eq!(found.attention_auc, Some(0.5));
+    }
+
+    #[test]
+    fn auc_counts_ties_half_and_skips_one_sided_nodes() {
+        let mut sum = CoherenceSum::default();
+        sum.add(&[true, false, false], &[0.4, 0.4, 0.2]);
+        sum.add(&[true, true], &[0.9, 0.1]);
+        assert_eq!(sum.finish().unwrap().attention_auc, Some(0.75));
+        let mut one_sided = CoherenceSum::default();
+        one_sided.add(&[false], &[1.0]);
+        let found = one_sided.finish().unwrap();
+        assert_eq!((found.attention_auc, found.attention_kl), (None, 0.0));
+        assert!(CoherenceSum::default().finish().is_none());
+    }
+
+    #[test]
+    fn uniform_attention_has_auc_one_half() {
+        let mut sum = CoherenceSum::default();
+        sum.add(&[true, false, true, false, false], &[0.2; 5]);
+        let found = sum.finish().unwrap();
+        assert_eq!(found.attention_auc, Some(0.5));
+        assert!((found.attention_kl - found.uniform_kl).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,295 @@
+//! Run folders: `config.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is under way
+//! `checkpoint.safetensors`.
+//!
+//! A run killed at any moment leaves a folder from which [`run`] with `resume` arrives at the same weights, bit for
+//! bit, as a run that was left alone.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use carat_graph::files::write_atomically;
+use carat_graph::{DataError, Dataset, Split};
+use carat_nn::Network;
+use serde::{Deserialize, Serialize};
+
+use crate::evaluation::{Evaluator, coherence};
+use crate::training::{EpochMetrics, Trainer};
+use crate::{Error, TrainConfig, checkpoint, memory};
+
+/// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Mean cross-entropy over the test nodes.
+    pub test_loss: Option<f64>,
+    /// Share of test nodes predicted right.
+    pub test_accuracy: Option<f64>,
+    /// Validation loss of the weights that were kept.
+    pub val_loss: f64,
+    /// Validation accuracy of the weights that were kept.
+    pub val_accuracy: f64,
+    /// See [`crate::Coherence`].
+    pub attention_kl: Option<f64>,
+    /// See [`crate::Coherence`].
+    pub uniform_kl: Option<f64>,
+    /// See [`crate::Coherence`].
+    pub attention_auc: Option<f64>,
+    /// Epochs trained.
+    pub epochs: usize,
+    /// Epoch of the lowest validation loss.
+    pub best_epoch: usize,
+    /// Seconds of training, validation included.
+    pub train_seconds: f64,
+    /// Median milliseconds of a training step.
+    pub step_ms: f64,
+    /// Peak resident memory of the process.
+    pub peak_memory_mb: Option<f64>,
+    /// True when the run was stopped before its end; resuming goes on.
+    pub interrupted: bool,
+}
+
+/// A run folder's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// A folder that exists or will.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The configuration of the run, if there is one.
+    pub fn config(&self) -> Result<Option<TrainConfig>, Error> {
+        let path = self.file("config.toml");
+        match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(DataError::read(&path, e).into()),
+            Ok(text) => {
+                let config =
+                    toml::from_str(&text).map_err(|e| Error::Run { path, problem: e.message().to_string() })?;
+                Ok(Some(config))
+            }
+        }
+    }
+
+    /// The summary, if the run has come to one.
+    pub fn summary(&self) -> Result<Option<Summary>, Error> {
+        let path = self.file("summary.json");
+        match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(DataError::read(&path, e).into()),
+            Ok(text) => {
+                let damaged = |e: serde_json::Error| Error::Run { path, problem: format!("not a run's summary: {e}") };
+                Ok(Some(serde_json::from_str(&text).map_err(damaged)?))
+            }
+        }
+    }
+
+    /// Configuration and weights of a run, to predict with.
+    pub fn open(&self) -> Result<(TrainConfig, Network<f32>), Error> {
+        let config = self.config()?.ok_or_else(|| Error::Run {
+            path: self.path.clone(),
+            problem: "not a run folder: it has no config.toml; 'carat train --out DIR' makes one".into(),
+        })?;
+        let path = self.file("model.safetensors");
+        let bytes = std::fs::read(&path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::Run {
+                path: self.path.clone(),
+                problem: "the run has no model yet; 'carat train --resume' finishes it".into(),
+            },
+            _ => DataError::read(&path, e).into(),
+        })?;
+        let network = Network::from_safetensors(&bytes).map_err(|source| Error::Weights { path, source })?;
+        Ok((config, network))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.file(name);
+        write_atomically(&path, |writer| writer.write_all(bytes).map_err(|e| DataError::write(&path, e).into()))
+    }
+}
+
+/// How to run, apart from what to compute.
+pub struct RunOptions<'a> {
+    /// Take up a run that is under way or finished in the folder; without it such a folder is refused.
+    pub resume: bool,
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+    /// Asked often; once true, the run ends cleanly with what it has.
+    pub interrupted: &'a dyn Fn() -> bool,
+    /// Told of every epoch.
+    pub on_epoch: &'a mut dyn FnMut(&EpochMetrics),
+}
+
+/// Trains `config` on `dataset` into `folder`.
+pub fn run(
+    dataset: &Dataset,
+    config: &TrainConfig,
+    folder: &RunFolder,
+    options: RunOptions<'_>,
+) -> Result<Summary, Error> {
+    let split = config.choose_split(dataset)?;
+    let mut trainer = Trainer::new(dataset, &split, config)?;
+    let checkpoint_path = folder.file("checkpoint.safetensors");
+    match folder.config()? {
+        Some(_) if !options.resume => {
+            return Err(Error::Run {
+                path: folder.path.clone(),
+                problem: "already holds a run; --resume goes on with it, or choose another --out".into(),
+            });
+        }
+        Some(before) if before != *config => {
+            return Err(Error::Run {
+                path: folder.file("config.toml"),
+                problem: "the run was started with other settings; --resume cannot change them".into(),
+            });
+        }
+        Some(_) => {
+            if let Some(summary) = folder.summary()?.filter(|summary| !summary.interrupted) {
+                return Ok(summary);
+            }
+            if checkpoint_path.exists() {
+                let (saved, progress) = checkpoint::load(&checkpoint_path)?;
+                if saved != *config || !trainer.restore(progress) {
+                    return Err(Error::Run {
+                        path: checkpoint_path,
+                        problem: "the checkpoint is another run's; delete it to start this run anew".into(),
+                    });
+                }
+            }
+        }
+        None => {
+            std::fs::create_dir_all(&folder.path).map_err(|e| DataError::write(&folder.path, e))?;
+            let text = toml::to_string(config).map_err(|e| Error::Config(e.to_string()))?;
+            folder.write("config.toml", text.as_bytes())?;
+        }
+    }
+
+    let mut metrics = MetricsFile::open(&folder.file("metrics.csv"), trainer.epochs())?;
+    let mut saved = Instant::now();
+    loop {
+        if (options.interrupted)() {
+            break;
+        }
+        let Some(epoch) = trainer.epoch(options.interrupted)? else { break };
+        metrics.append(&epoch)?;
+        (options.on_epoch)(&epoch);
+        if saved.elapsed() >= options.checkpoint_every {
+            save(&trainer, config, &checkpoint_path, &mut metrics)?;
+            saved = Instant::now();
+        }
+    }
+    let interrupted = (options.interrupted)() && !trainer.is_over();
+    if interrupted {
+        save(&trainer, config, &checkpoint_path, &mut metrics)?;
+    }
+    metrics.flush()?;
+    let summary = finish(dataset, &split, config, folder, trainer, interrupted)?;
+    if !interrupted && checkpoint_path.exists() {
+        std::fs::remove_file(&checkpoint_path).map_err(|e| DataError::write(&checkpoint_path, e))?;
+    }
+    Ok(summary)
+}
+
+/// Metrics first, so that a checkpoint never knows of an epoch that the metrics do not.
+fn save(trainer: &Trainer<'_>, config: &TrainConfig, path: &Path, metrics: &mut MetricsFile) -> Result<(), Error> {
+    metrics.flush()?;
+    match trainer.progress() {
+        Some(progress) => checkpoint::save(path, config, &progress),
+        None => Ok(()),
+    }
+}
+
+fn finish(
+    dataset: &Dataset,
+    split: &Split,
+    config: &TrainConfig,
+    folder: &RunFolder,
+    trainer: Trainer<'_>,
+    interrupted: bool,
+) -> Result<Summary, Error> {
+    let (epochs, best_epoch) = (trainer.epochs(), trainer.best().epoch);
+    let (step_ms, train_seconds) = (trainer.step_ms(), trainer.seconds());
+    let (network, val) = trainer.finish();
+    let bytes =
+        network.to_safetensors().map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
+    folder.write("model.safetensors", &bytes)?;
+    let test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size).score(&network);
+    let coherence = coherence(&network, dataset, &split.test, config.batch_size);
+    let summary = Summary {
+        test_loss: test.map(|score| score.loss),
+        test_accuracy: test.map(|score| score.accuracy),
+        val_loss: val.loss,
+        val_accuracy: val.accuracy,
+        attention_kl: coherence.map(|c| c.attention_kl),
+        uniform_kl: coherence.map(|c| c.uniform_kl),
+        attention_auc: coherence.and_then(|c| c.attention_auc),
+        epochs,
+        best_epoch,
+        train_seconds,
+        step_ms,
+        peak_memory_mb: memory::peak_memory_mb(),
+        interrupted,
+    };
+    let text = serde_json::to_string_pretty(&summary).map_err(|e| Error::Config(e.to_string()))?;
+    folder.write("summary.json", format!("{text}\n").as_bytes())?;
+    Ok(summary)
+}
+
+/// `metrics.csv`, appended to row by row.
+struct MetricsFile {
+    path: PathBuf,
+    writer: std::io::BufWriter<File>,
+}
+
+const METRICS_HEADER: &str = "epoch,train_loss,causal_loss,val_loss,val_accuracy,seconds";
+
+impl MetricsFile {
+    /// Opens the file with the rows of the first `epochs` epochs; later ones, from before a kill, are dropped.
+    fn open(path: &Path, epochs: usize) -> Result<Self, Error> {
+        let mut kept = Vec::new();
+        if epochs > 0 {
+            let file = File::open(path).map_err(|e| DataError::read(path, e))?;
+            for line in BufReader::new(file).lines().skip(1).take(epochs) {
+                kept.push(line.map_err(|e| DataError::read(path, e))?);
+            }
+            if kept.len() < epochs {
+                return Err(Error::Run {
+                    path: path.to_path_buf(),
+                    problem: format!("has {} epochs where the checkpoint has {epochs}", kept.len()),
+                });
+            }
+        }
+        write_atomically(path, |writer| {
+            let rows = std::iter::once(METRICS_HEADER).chain(kept.iter().map(String::as_str));
+            rows.into_iter()
+                .try_for_each(|row| writeln!(writer, "{row}"))
+                .map_err(|e| Error::Data(DataError::write(path, e)))
+        })?;
+        let file = File::options().append(true).open(path).map_err(|e| DataError::write(path, e))?;
+        Ok(Self { path: path.to_path_buf(), writer: std::io::BufWriter::new(file) })
+    }
+
+    fn append(&mut self, m: &EpochMetrics) -> Result<(), Error> {
+        let EpochMetrics { epoch, train_loss, val_loss, val_accuracy, seconds } = m;
+        // No regulariser, no causal loss.
+        writeln!(self.writer, "{epoch},{train_loss},0,{val_loss},{val_accuracy},{seconds}")
+            .map_err(|e| DataError::write(&self.path, e).into())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.writer.flush().map_err(|e| DataError::write(&self.path, e).into())
+    }
+}

@@ -1,0 +1,104 @@
+//! What a trained network says, row by row: predictions per node, attention per edge.
+
+use carat_graph::table::{Column, Table};
+use carat_graph::{BlockBuilder, Dataset};
+use carat_nn::{Input, Network, Workspace, loss};
+
+use crate::Error;
+
+fn check_fit(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
+    let (config, features) = (network.config(), dataset.features().num_columns());
+    if config.features != features {
+        return Err(Error::Config(format!(
+            "the model reads {} features per node, but {} has {features}",
+            config.features,
+            dataset.name()
+        )));
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the forward pass of every node's batch, in the order of nodes.
+fn for_all_nodes(
+    network: &Network<f32>,
+    dataset: &Dataset,
+    batch_size: usize,
+    mut visit: impl FnMut(&carat_graph::Blocks, &Workspace<f32>),
+) {
+    let nodes: Vec<u32> = (0..dataset.num_nodes() as u32).collect();
+    let mut builder = BlockBuilder::new(dataset.graph());
+    let mut work = Workspace::default();
+    for targets in nodes.chunks(batch_size) {
+        let blocks = builder.build(targets, network.config().layers);
+        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+        visit(&blocks, &work);
+    }
+}
+
+/// One row per node: node, label (-1 where missing), predicted, loss (empty of meaning, NaN, where the label is
+/// missing or unknown to the model), p_0 ... p_C-1.
+pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
+    check_fit(network, dataset)?;
+    let (classes, nodes) = (network.config().classes, dataset.num_nodes());
+    let mut predicted = Vec::with_capacity(nodes);
+    let mut losses = Vec::with_capacity(nodes);
+    let mut probabilities = vec![Vec::with_capacity(nodes); classes];
+    let mut row = vec![0.0f32; classes];
+    for_all_nodes(network, dataset, batch_size, |blocks, work| {
+        for (&node, scores) in blocks.targets().iter().zip(work.scores().chunks_exact(classes)) {
+            predicted.push(loss::argmax(scores) as u32);
+            let label = dataset.labels().get(node).filter(|&label| (label as usize) < classes);
+            losses.push(label.map_or(f32::NAN, |label| loss::cross_entropy(scores, label as usize)));
+            loss::softmax(scores, &mut row);
+            for (column, &p) in probabilities.iter_mut().zip(&row) {
+                column.push(p);
+            }
+        }
+    });
+    let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
+    let mut columns = vec![
+        ("node".to_string(), Column::U32((0..nodes as u32).collect())),
+        ("label".to_string(), Column::I64(labels)),
+        ("predicted".to_string(), Column::U32(predicted)),
+        ("loss".to_string(), Column::F32(losses)),
+    ];
+    if let Some(names) = dataset.node_names() {
+        columns.push(("name".to_string(), Column::Text(names.to_vec())));
+    }
+    columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (format!("p_{c}"), Column::F32(p))));
+    Ok(Table::new(columns)?)
+}
+
+/// One row per edge, layer and head: src, dst, layer, head, alpha. Edges in the order of their ids.
+pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
+    check_fit(network, dataset)?;
+    let (layers, heads) = (network.config().layers, network.config().heads);
+    let rows = dataset.graph().num_edges() * layers * heads;
+    let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let (mut layer, mut head) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let mut alpha = Vec::with_capacity(rows);
+    for_all_nodes(network, dataset, batch_size, |blocks, work| {
+        // Every layer's block begins with the targets' own in-edges, and attention to a target needs no more.
+        let block = blocks.layer(layers - 1);
+        for (j, &node) in blocks.targets().iter().enumerate() {
+            for e in block.offsets()[j]..block.offsets()[j + 1] {
+                for l in 0..layers {
+                    for k in 0..heads {
+                        src.push(blocks.nodes()[block.sources()[e] as usize]);
+                        dst.push(node);
+                        layer.push(l as u32);
+                        head.push(k as u32);
+                        alpha.push(work.attention(l)[e * heads + k]);
+                    }
+                }
+            }
+        }
+    });
+    Ok(Table::new([
+        ("src", Column::U32(src)),
+        ("dst", Column::U32(dst)),
+        ("layer", Column::U32(layer)),
+        ("head", Column::U32(head)),
+        ("alpha", Column::F32(alpha)),
+    ])?)
+}

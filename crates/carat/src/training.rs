@@ -1,0 +1,234 @@
+//! Training: epochs of mini-batches, early stopping, and a state that can be saved and taken up again.
+
+use std::time::{Duration, Instant};
+
+use carat_graph::{Dataset, Split};
+use carat_nn::{Adam, AdamConfig, Network, Workspace};
+
+use crate::batches::{Batches, Purpose};
+use crate::evaluation::{Evaluator, Score};
+use crate::{Error, Protocol, TrainConfig};
+
+/// What one epoch did: a row of `metrics.csv`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EpochMetrics {
+    /// Counted from 1.
+    pub epoch: usize,
+    /// Mean cross-entropy over the epoch's batches, each before its step.
+    pub train_loss: f64,
+    /// Validation loss after the epoch.
+    pub val_loss: f64,
+    /// Validation accuracy after the epoch.
+    pub val_accuracy: f64,
+    /// Seconds of training since the run began, interruptions not counted.
+    pub seconds: f64,
+}
+
+/// Where a run stands between two epochs. Together with the configuration it decides everything that follows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Epochs finished.
+    pub epoch: usize,
+    /// Parameters after the last finished epoch.
+    pub parameters: Vec<f32>,
+    /// Adam's mean gradients.
+    pub adam_first: Vec<f32>,
+    /// Adam's mean squared gradients.
+    pub adam_second: Vec<f32>,
+    /// Adam's steps.
+    pub adam_steps: u64,
+    /// The epoch of the lowest validation loss so far.
+    pub best: Best,
+    /// Scores of the last finished epoch.
+    pub last: Score,
+    /// Seconds spent.
+    pub seconds: f64,
+}
+
+/// The epoch with the lowest validation loss so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Counted from 1; 0 before the first.
+    pub epoch: usize,
+    /// Its scores.
+    pub score: Score,
+    /// Its parameters.
+    pub parameters: Vec<f32>,
+}
+
+/// A training run in memory. Call [`Trainer::epoch`] until it returns `None`.
+#[derive(Debug)]
+pub struct Trainer<'a> {
+    config: TrainConfig,
+    network: Network<f32>,
+    adam: Adam<f32>,
+    batches: Batches<'a>,
+    validation: Evaluator<'a>,
+    epoch: usize,
+    best: Best,
+    last: Score,
+    seconds: f64,
+    unfinished: bool,
+    work: Workspace<f32>,
+    gradient: Vec<f32>,
+    steps: Vec<Duration>,
+}
+
+/// No score yet.
+const NONE: Score = Score { loss: f64::INFINITY, accuracy: 0.0 };
+
+/// Step times kept for the median.
+const STEPS_KEPT: usize = 4096;
+
+impl<'a> Trainer<'a> {
+    /// Prepares a run on `split` of `dataset`.
+    pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
+        config.check()?;
+        if dataset.graph_set().is_some() {
+            return Err(Error::Config(format!(
+                "{} is a set of graphs; training classifies the nodes of one graph",
+                dataset.name()
+            )));
+        }
+        let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
+        let network = Network::new(sizes, config.seed)?;
+        let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
+        let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
+        let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
+        let len = network.parameters().len();
+        let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
+        let best = Best { epoch: 0, score: NONE, parameters: network.parameters().to_vec() };
+        Ok(Self {
+            config: config.clone(),
+            network,
+            adam,
+            batches,
+            validation,
+            epoch: 0,
+            best,
+            last: NONE,
+            seconds: 0.0,
+            unfinished: false,
+            work: Workspace::default(),
+            gradient: vec![0.0; len],
+            steps: Vec::new(),
+        })
+    }
+
+    /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another network's.
+    pub fn restore(&mut self, progress: Progress) -> bool {
+        let len = self.network.parameters().len();
+        let Progress { parameters, adam_first, adam_second, best, .. } = &progress;
+        if [parameters, adam_first, adam_second, &best.parameters].iter().any(|values| values.len() != len) {
+            return false;
+        }
+        self.network.parameters_mut().copy_from_slice(parameters);
+        self.adam.first = progress.adam_first;
+        self.adam.second = progress.adam_second;
+        self.adam.steps = progress.adam_steps;
+        self.epoch = progress.epoch;
+        self.best = progress.best;
+        self.last = progress.last;
+        self.seconds = progress.seconds;
+        true
+    }
+
+    /// Where the run stands, to be saved; `None` after an epoch that was interrupted half-way.
+    pub fn progress(&self) -> Option<Progress> {
+        (!self.unfinished).then(|| Progress {
+            epoch: self.epoch,
+            parameters: self.network.parameters().to_vec(),
+            adam_first: self.adam.first.clone(),
+            adam_second: self.adam.second.clone(),
+            adam_steps: self.adam.steps,
+            best: self.best.clone(),
+            last: self.last,
+            seconds: self.seconds,
+        })
+    }
+
+    /// Number of finished epochs.
+    pub fn epochs(&self) -> usize {
+        self.epoch
+    }
+
+    /// Seconds of training, validation included.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// The epoch with the lowest validation loss so far.
+    pub fn best(&self) -> &Best {
+        &self.best
+    }
+
+    /// Trains one epoch. `None` when the run is over, or when `interrupted` turned true half-way through the epoch.
+    pub fn epoch(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Option<EpochMetrics>, Error> {
+        if self.is_over() {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let epoch = self.epoch + 1;
+        let (mut total, mut targets) = (0.0, 0usize);
+        self.unfinished = true;
+        let Self { batches, network, adam, work, gradient, steps, .. } = self;
+        batches.for_each(epoch, |batch| {
+            let step = Instant::now();
+            network.forward(&batch.blocks, &batch.input, work);
+            let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, work, gradient);
+            if !loss.is_finite() {
+                return Err(Error::Diverged { epoch, loss });
+            }
+            adam.step(network.parameters_mut(), gradient);
+            total += loss * batch.labels.len() as f64;
+            targets += batch.labels.len();
+            if steps.len() < STEPS_KEPT {
+                steps.push(step.elapsed());
+            }
+            Ok(!interrupted())
+        })?;
+        if targets < self.batches.num_nodes() {
+            return Ok(None);
+        }
+        self.unfinished = false;
+        self.epoch = epoch;
+        self.last = self.validation.score(&self.network).unwrap_or(NONE);
+        if self.last.loss < self.best.score.loss {
+            self.best.epoch = epoch;
+            self.best.score = self.last;
+            self.best.parameters.copy_from_slice(self.network.parameters());
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(Some(EpochMetrics {
+            epoch,
+            train_loss: total / targets as f64,
+            val_loss: self.last.loss,
+            val_accuracy: self.last.accuracy,
+            seconds: self.seconds,
+        }))
+    }
+
+    /// True when no epoch is left to train.
+    pub fn is_over(&self) -> bool {
+        self.epoch >= self.config.epochs || self.epoch - self.best.epoch >= self.config.patience()
+    }
+
+    /// Median time of a step so far, in milliseconds; 0 before the first.
+    pub fn step_ms(&self) -> f64 {
+        let mut sorted = self.steps.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).map_or(0.0, |step| step.as_secs_f64() * 1e3)
+    }
+
+    /// The network that the protocol keeps, and its validation score: the best epoch's or the last one's.
+    pub fn finish(mut self) -> (Network<f32>, Score) {
+        let (parameters, score) = match self.config.protocol {
+            Protocol::Best => (Some(&self.best.parameters), self.best.score),
+            Protocol::Paper => (None, self.last),
+        };
+        if let Some(parameters) = parameters {
+            self.network.parameters_mut().copy_from_slice(parameters);
+        }
+        (self.network, score)
+    }
+}
