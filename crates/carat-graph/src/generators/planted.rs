@@ -22,10 +22,27 @@
 //!            and then uniform among the decoys of that group.
 //! ```
 //!
-//! On training nodes a spurious message therefore predicts the label, with shortcut = 1 perfectly, and better than a
-//! useful one whenever shortcut and decoy_signal exceed homophily and feature_signal. On validation and test nodes it
-//! is pure noise. Decoys listen to decoys of their own group so that the shortcut also survives a second layer, whose
-//! messages carry what the sources heard and not what they are.
+//! On training nodes a spurious message therefore predicts the label, with shortcut = 1 perfectly. On validation and
+//! test nodes it is pure noise. Decoys listen to decoys of their own group so that the shortcut also survives a second
+//! layer, whose messages carry what the sources heard and not what they are.
+//!
+//! `shortcut` decides what a causal effect measured on training nodes can see. Measured with softmax regression on a
+//! node's words and the mean words of its in-neighbours (other values default; one seed): test accuracy with all edges
+//! and with useful edges only, and how often deleting a useful edge hurts more than deleting a spurious edge of the
+//! same node (0.5 is chance), on training nodes and, by their true labels, on validation nodes.
+//!
+//! ```text
+//! shortcut      accuracy, all edges    useful only    effects, training    effects, validation
+//! 0.0           0.94                   0.95           0.82                 0.80
+//! 0.2           0.92                   0.94           0.73                 0.79
+//! 0.4           0.87                   0.94           0.60                 0.77
+//! 0.6           0.84                   0.95           0.45                 0.74
+//! 0.9           0.68                   0.94           0.13                 0.71
+//! ```
+//!
+//! Up to the default, training effects still point away from spurious edges although these already cost accuracy.
+//! Beyond about 0.5 spurious edges do help on the training nodes, so that effects measured there point the wrong way
+//! and only effects on held-out nodes tell the truth. A study should show several values, not the default alone.
 //!
 //! An edge is spurious if and only if its source is a decoy. There are no self-loops. A source drawn twice is redrawn
 //! for some rounds and then given up, so a hub that wants more sources than there are gets fewer.
@@ -58,18 +75,18 @@ pub struct PlantedConfig {
     pub words_per_node: usize,
     /// Share of an ordinary node's words that come from its class topic (0.15).
     pub feature_signal: f64,
-    /// Share of a decoy's words that come from its group's topic (0.6).
+    /// Share of a decoy's words that come from its group's topic (0.3).
     pub decoy_signal: f64,
     /// Mean in-degree (10).
     pub mean_degree: f64,
     /// Law of the in-degrees (Poisson).
     pub degree_law: DegreeLaw,
-    /// Share of useful edges whose ends are of one class (0.7).
+    /// Share of useful edges whose ends are of one class (0.8).
     pub homophily: f64,
     /// Share of edges that are spurious (0.4).
     pub spurious_share: f64,
     /// Probability that a spurious edge of a training node comes from the group of the node's class rather than from
-    /// any (0.9). With 0, spurious edges are noise everywhere.
+    /// any (0.4). With 0, spurious edges are noise everywhere; see the top of this file for what 1 does.
     pub shortcut: f64,
     /// Share of nodes that are decoys, the sources of spurious edges (0.1).
     pub decoy_share: f64,
@@ -88,12 +105,12 @@ impl Default for PlantedConfig {
             topic_words: 20,
             words_per_node: 20,
             feature_signal: 0.15,
-            decoy_signal: 0.6,
+            decoy_signal: 0.3,
             mean_degree: 10.0,
             degree_law: DegreeLaw::Poisson,
-            homophily: 0.7,
+            homophily: 0.8,
             spurious_share: 0.4,
-            shortcut: 0.9,
+            shortcut: 0.4,
             decoy_share: 0.1,
             split_ratio: SplitRatio { train: 0.2, val: 0.2, test: 0.6 },
             seed: 0,
