@@ -1,0 +1,129 @@
+"""Compares carat's training step with PyG's, in one run on one machine, and prints a Markdown table.
+
+    cargo build --release
+    python benchmarks/compare_step.py
+
+carat and PyG take turns (A B C A B C ...), so that a busy minute hurts all alike; each figure is the median over the
+turns of each turn's median step.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RANDOM = "random-arxiv"
+RANDOM_FLAGS = "--nodes 169343 --edges 1166243 --features 128 --classes 40 --train 90941 --seed 0".split()
+DEFAULT_CASES = ["cora:gat:100:3:2", "cora:gatv2:100:3:2", "cora:transformer:100:3:2", f"{RANDOM}:gat:100:3:1"]
+
+
+def run_json(command):
+    """Runs a command that prints one JSON document on stdout."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\nfailed with exit code {done.returncode}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def random_graph(carat, cache):
+    """The arXiv-sized random graph, generated once into the cache folder."""
+    file = cache / "random-arxiv-seed0.npz"
+    if not file.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        command = [*carat, "data", "generate", "random", *RANDOM_FLAGS, "--out", str(file)]
+        if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0 or not file.exists():
+            raise SystemExit(f"{' '.join(command)}\ndid not write {file}")
+    return str(file)
+
+
+def commands(case, arguments, carat):
+    """The three commands of a case 'data:arch:hidden:heads:layers', by the name of their column."""
+    data, arch, hidden, heads, layers = case.split(":")
+    path = random_graph(carat, arguments.cache) if data == RANDOM else data
+    common = ["--data", path, "--arch", arch, "--hidden", hidden, "--heads", heads, "--layers", layers]
+    common += ["--threads", str(arguments.threads)]
+    if arguments.data_dir:
+        common += ["--data-dir", arguments.data_dir]
+    ours = [*carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
+    theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--seconds", str(arguments.seconds)]
+    return {"carat": ours, "whole": theirs, "field": [*theirs, "--receptive-field"]}
+
+
+def measure(case, arguments, carat):
+    """The median of every figure over the turns, by column."""
+    turns = {name: [] for name in ("carat", "whole", "field")}
+    for turn in range(arguments.turns):
+        for name, command in commands(case, arguments, carat).items():
+            turns[name].append(run_json(command))
+            print(f"{case} turn {turn + 1} {name}: {turns[name][-1]['step_ms']:.2f} ms", file=sys.stderr)
+
+    def middle(name, key):
+        return statistics.median(turn[key] for turn in turns[name])
+
+    result = {"case": case, "turns": turns}
+    for name in turns:
+        result[name] = {key: middle(name, key) for key in ("step_ms", "peak_memory_mb")}
+    result["carat"]["car_step_ms"] = middle("carat", "car_step_ms")
+    return result
+
+
+def machine():
+    """The machine in words, with its load: a busy one makes poor figures."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines()
+        model = next(line.split(":")[1].strip() for line in lines if line.startswith("Model name"))
+    except (OSError, StopIteration):
+        pass
+    load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{model}, {os.cpu_count()} cores{load}"
+
+
+def table(results):
+    lines = [
+        "| data | arch | F / K / L | carat ms | PyG ms | PyG, receptive field ms | faster | faster, receptive field "
+        "| carat CAR ms (ratio) | carat MB | PyG MB | PyG, receptive field MB |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for result in results:
+        data, arch, hidden, heads, layers = result["case"].split(":")
+        ours, whole, field = result["carat"], result["whole"], result["field"]
+        cells = [data, arch, f"{hidden} / {heads} / {layers}"]
+        cells += [f"{part['step_ms']:.2f}" for part in (ours, whole, field)]
+        cells += [f"{part['step_ms'] / ours['step_ms']:.1f}x" for part in (whole, field)]
+        cells += [f"{ours['car_step_ms']:.2f} ({ours['car_step_ms'] / ours['step_ms']:.2f}x)"]
+        cells += [f"{part['peak_memory_mb']:.0f}" for part in (ours, whole, field)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
+    parser.add_argument("--carat", default=str(ROOT / "target/release/carat"), help="the carat binary")
+    parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "carat-benchmarks")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long PyG times steps in each turn")
+    parser.add_argument("--out", type=Path, help="also write every turn's figures to this JSON file")
+    arguments = parser.parse_args()
+
+    carat = [arguments.carat]
+    before = machine()
+    results = [measure(case, arguments, carat) for case in arguments.cases]
+    torch_version = results[0]["turns"]["whole"][0]["torch"]
+    print(f"{before}; torch {torch_version}; {arguments.threads} threads; {arguments.turns} turns each\n")
+    print(table(results))
+    if arguments.out:
+        arguments.out.write_text(json.dumps({"machine": before, "torch": torch_version, "results": results}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
