@@ -1,7 +1,7 @@
 """Times PyG's full training step on CPU: zero_grad, forward, cross-entropy on the training nodes, backward, Adam.
 
-Prints one JSON document. With `--receptive-field` the graph is first cut by hand, outside the timing, to what the training
-loss depends on, which PyG does not do by itself.
+Prints one JSON document. With `--receptive-field` the graph is first cut by hand, outside the timing, to what the
+training loss depends on, which PyG does not do by itself.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Trains the PyG network with carat's protocol `best`, over several seeds, to compare distributions of results.
 
-Adam (lr 0.01), full batches, at most 400 epochs; stop after 20 epochs without a new lowest validation loss and keep that
-epoch's weights. Prints a Markdown table; `--out` keeps every seed's figures as JSON.
+Adam (lr 0.01), full batches, at most 400 epochs; stop after 20 epochs without a new lowest validation loss and keep
+that epoch's weights. Prints a Markdown table; `--out` keeps every seed's figures as JSON.
 """
 
 import argparse
