@@ -10,7 +10,7 @@ use crate::DataError;
 
 /// No single line, and no uncompressed text file that is read whole, may be longer than this: a small hostile gzip
 /// file must not fill the memory.
-const MAX_LINE_BYTES: u64 = 1 << 26;
+pub(crate) const MAX_LINE_BYTES: u64 = 1 << 26;
 
 /// Finds `path`, or the same with `.gz` behind it.
 pub fn plain_or_gz(path: &Path) -> Option<PathBuf> {
@@ -23,6 +23,18 @@ pub fn plain_or_gz(path: &Path) -> Option<PathBuf> {
     gz.is_file().then_some(gz)
 }
 
+/// Opens a file that may be gzip-compressed, which its first bytes tell and not its name.
+pub(crate) fn open_text(path: &Path) -> Result<Box<dyn BufRead>, DataError> {
+    let file = File::open(path).map_err(|e| DataError::read(path, e))?;
+    let mut reader = BufReader::with_capacity(1 << 17, file);
+    let head = reader.fill_buf().map_err(|e| DataError::read(path, e))?;
+    Ok(if head.starts_with(&[0x1f, 0x8b]) {
+        Box::new(BufReader::with_capacity(1 << 17, MultiGzDecoder::new(reader)))
+    } else {
+        Box::new(reader)
+    })
+}
+
 /// A text file read line by line, gzip-compressed or not; it knows its path and line for errors.
 pub(crate) struct TextFile {
     path: PathBuf,
@@ -32,17 +44,10 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
-    /// Opens `path`, or `path.gz` where only that exists. Compression is told by the first bytes, not by the name.
+    /// Opens `path`, or `path.gz` where only that exists.
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         let path = plain_or_gz(path).unwrap_or_else(|| path.to_path_buf());
-        let file = File::open(&path).map_err(|e| DataError::read(&path, e))?;
-        let mut reader = BufReader::with_capacity(1 << 17, file);
-        let head = reader.fill_buf().map_err(|e| DataError::read(&path, e))?;
-        let reader: Box<dyn BufRead> = if head.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(1 << 17, MultiGzDecoder::new(reader)))
-        } else {
-            Box::new(reader)
-        };
+        let reader = open_text(&path)?;
         Ok(Self { path, reader, line: 0, buffer: Vec::new() })
     }
 

@@ -2,7 +2,10 @@
 //! an error that names the file, and the line where there are lines. A new layout is one new file and one line here.
 
 mod csr;
+pub mod folder;
 pub mod geom_gcn;
+mod guard;
 pub mod npz;
 pub mod planetoid;
+mod rows;
 pub mod syn_cora;

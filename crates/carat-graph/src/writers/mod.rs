@@ -1,3 +1,4 @@
 //! Writers, one file per layout. Each output appears whole or not at all.
 
+pub mod folder;
 pub mod npz;

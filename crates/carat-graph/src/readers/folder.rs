@@ -1,0 +1,105 @@
+//! A user's own graph: a folder with two tables, and a third where the classes need an order.
+//!
+//! | file | columns |
+//! |---|---|
+//! | `nodes` | `id` (any text or number), `label`; optional `name`, `year`, `split` (or `split_0`, `split_1`, ...); every other column is a feature |
+//! | `edges` | `src`, `dst`; optional `spurious`; others are not read |
+//! | `classes`, optional | `label`: every class, in the order of the class numbers |
+//!
+//! Each is a `.csv`, a `.csv.gz` or a `.parquet`. Messages flow from `src` to `dst`. A label that is empty or -1 is
+//! missing. Labels that are whole numbers below a million are class numbers as they stand; otherwise the classes are
+//! numbered in the order of their names, unless `classes` gives another. Edges to oneself are kept; of edges given
+//! twice the first counts.
+
+mod ids;
+mod labels;
+mod nodes;
+
+use std::path::{Path, PathBuf};
+
+use crate::readers::rows::{Cell, RowFile};
+use crate::table::TableFormat;
+use crate::{DataError, Dataset, DatasetParts, EdgeList, Graph};
+use ids::Ids;
+use labels::Classes;
+use nodes::Nodes;
+
+pub(crate) use labels::is_missing as is_missing_label;
+
+/// What a table of a folder may end with.
+pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::CsvGz, TableFormat::Parquet];
+
+/// Reads a folder of tables; `name` becomes the dataset's name.
+pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
+    if !folder.is_dir() {
+        return Err(DataError::malformed(folder, "there is no such folder"));
+    }
+    let nodes_path = require(folder, "nodes")?;
+    let edges_path = require(folder, "edges")?;
+    let classes = find(folder, "classes")?.map(|path| Classes::read(&path)).transpose()?;
+    let nodes = Nodes::read(&nodes_path, classes)?;
+    let (graph, spurious) = read_edges(&edges_path, &nodes.ids)?;
+
+    let mut parts = DatasetParts::new(name, graph, nodes.features, nodes.labels);
+    parts.splits = nodes.splits;
+    parts.node_names = nodes.names;
+    parts.class_names = nodes.class_names;
+    parts.node_years = nodes.years;
+    parts.spurious = spurious;
+    Dataset::new(parts).map_err(|e| e.in_file(&nodes_path))
+}
+
+/// The one file of this stem, if there is any.
+fn find(folder: &Path, stem: &str) -> Result<Option<PathBuf>, DataError> {
+    let mut found =
+        FORMATS.iter().map(|format| format!("{stem}{}", format.ending())).filter(|n| folder.join(n).is_file());
+    let Some(first) = found.next() else {
+        return Ok(None);
+    };
+    match found.next() {
+        None => Ok(Some(folder.join(first))),
+        Some(second) => {
+            Err(DataError::malformed(folder, format!("there are both {first} and {second}; keep one of them")))
+        }
+    }
+}
+
+fn require(folder: &Path, stem: &str) -> Result<PathBuf, DataError> {
+    find(folder, stem)?.ok_or_else(|| {
+        DataError::malformed(folder, format!("there is no {stem}.csv, {stem}.csv.gz or {stem}.parquet in the folder"))
+    })
+}
+
+fn read_edges(path: &Path, ids: &Ids) -> Result<(Graph, Option<Vec<bool>>), DataError> {
+    let file = RowFile::open(path)?;
+    let mut wanted = vec![file.require("src")?, file.require("dst")?];
+    let has_spurious = file.find("spurious").map(|at| wanted.push(at)).is_some();
+    let mut edges = EdgeList::default();
+    let mut marks: Vec<bool> = Vec::new();
+    file.for_each(&wanted, |row| {
+        let end = |k: usize, column: &str| {
+            let cell = row.cell(k);
+            ids.find(cell).ok_or_else(|| match cell.text() {
+                None => row.error(format!("{column} is empty; it must be the id of a node")),
+                Some(id) => row.error(format!("{column} '{id}' is not the id of any node{}", ids.help(&id))),
+            })
+        };
+        edges.push(end(0, "src")?, end(1, "dst")?);
+        if has_spurious {
+            marks.push(flag(row.cell(2)).ok_or_else(|| row.error("spurious must be 0, 1, true or false"))?);
+        }
+        Ok(())
+    })?;
+    let (graph, origin) =
+        Graph::from_edges_with_origin(ids.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(path))?;
+    let spurious = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
+    Ok((graph, spurious))
+}
+
+fn flag(cell: Cell<'_>) -> Option<bool> {
+    match cell.text()?.to_ascii_lowercase().as_str() {
+        "1" | "true" => Some(true),
+        "0" | "false" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,169 @@
+//! The table of nodes: which column means what, and what its cells may hold.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::ids::{Ids, Refused};
+use super::labels::{Classes, LabelColumn};
+use crate::readers::rows::{Cell, Row, RowFile};
+use crate::{CsrMatrix, DataError, Features, Labels, Split};
+
+/// Everything that the table of nodes tells.
+pub(super) struct Nodes {
+    pub(super) ids: Ids,
+    pub(super) names: Option<Vec<String>>,
+    pub(super) labels: Labels,
+    pub(super) class_names: Option<Vec<String>>,
+    pub(super) years: Option<Vec<i32>>,
+    pub(super) splits: Vec<Split>,
+    pub(super) features: Features,
+}
+
+/// Positions of the columns by meaning.
+struct Roles {
+    id: usize,
+    label: usize,
+    name: Option<usize>,
+    year: Option<usize>,
+    splits: Vec<usize>,
+    features: Vec<usize>,
+}
+
+impl Roles {
+    fn of(file: &RowFile, path: &Path) -> Result<Self, DataError> {
+        let (id, label) = (file.require("id")?, file.require("label")?);
+        let (name, year) = (file.find("name"), file.find("year"));
+        let mut taken = vec![false; file.columns().len()];
+        let mut numbered = BTreeMap::new();
+        for (at, column) in file.columns().iter().enumerate() {
+            taken[at] = matches!(column.as_str(), "id" | "label" | "name" | "year" | "split");
+            if let Some(k) = split_number(column) {
+                taken[at] = true;
+                numbered.insert(k, at);
+            }
+        }
+        let splits: Vec<usize> = match (file.find("split"), numbered.keys().next_back()) {
+            (Some(_), Some(k)) => {
+                return Err(DataError::malformed(
+                    path,
+                    format!("there are both a column 'split' and a column 'split_{k}'; keep one way"),
+                ));
+            }
+            (None, Some(&last)) if last != numbered.len() - 1 => {
+                return Err(DataError::malformed(
+                    path,
+                    format!("there is a column 'split_{last}', but the columns from split_0 to it are not complete"),
+                ));
+            }
+            (one, _) => one.into_iter().chain(numbered.into_values()).collect(),
+        };
+        let features: Vec<usize> = (0..taken.len()).filter(|&at| !taken[at]).collect();
+        if features.is_empty() {
+            return Err(DataError::malformed(path, "there is no feature column; give each node at least one number"));
+        }
+        Ok(Self { id, label, name, year, splits, features })
+    }
+}
+
+/// k of a column named `split_k`.
+fn split_number(column: &str) -> Option<usize> {
+    column.strip_prefix("split_").filter(|k| k.bytes().all(|b| b.is_ascii_digit())).and_then(|k| k.parse().ok())
+}
+
+impl Nodes {
+    pub(super) fn read(path: &Path, classes: Option<Classes>) -> Result<Self, DataError> {
+        let file = RowFile::open(path)?;
+        let roles = Roles::of(&file, path)?;
+        let columns = file.columns().to_vec();
+        let every_column: Vec<usize> = (0..columns.len()).collect();
+
+        let mut ids = Ids::new();
+        let mut names = Vec::new();
+        let mut years = Vec::new();
+        let mut labels = LabelColumn::new(classes);
+        let mut splits = vec![Split::default(); roles.splits.len()];
+        // Rows are collected sparsely: a bag of words stored cell by cell can be far larger than its non-zeros.
+        let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+
+        file.for_each(&every_column, |row| {
+            let id = row.cell(roles.id).text().ok_or_else(|| row.error("the id is empty; every node needs one"))?;
+            let node = ids.len() as u32;
+            ids.add(&id).map_err(|refused| match refused {
+                Refused::Duplicate => row.error(format!("id '{id}' is used twice; every node needs its own")),
+                Refused::Full => row.error("there are more nodes than a graph can have"),
+            })?;
+            labels.add(row.cell(roles.label)).map_err(|problem| row.error(problem))?;
+            if let Some(at) = roles.name {
+                names.push(match row.cell(at) {
+                    Cell::Text(name) => name.to_string(),
+                    other => other.text().unwrap_or(id).into_owned(),
+                });
+            }
+            if let Some(at) = roles.year {
+                years.push(year(row, at)?);
+            }
+            for (split, &at) in splits.iter_mut().zip(&roles.splits) {
+                add_to_split(split, node, row, at, &columns[at])?;
+            }
+            for (place, &at) in roles.features.iter().enumerate() {
+                let value = row.cell(at).number().ok_or_else(|| bad_feature(row, at, &columns[at]))?;
+                if value != 0.0 {
+                    places.push(place as u32);
+                    values.push(value);
+                }
+            }
+            offsets.push(places.len());
+            Ok(())
+        })?;
+
+        if ids.len() == 0 {
+            return Err(DataError::malformed(path, "there are no nodes, only a header"));
+        }
+        let in_file = |e: DataError| e.in_file(path);
+        let matrix = CsrMatrix::new(roles.features.len(), offsets, places, values).map_err(in_file)?;
+        let features = Features::sparse(matrix).map_err(in_file)?.compacted();
+        let (labels, class_names) = labels.finish().map_err(in_file)?;
+        let empty = |split: &Split| split.train.is_empty() && split.val.is_empty() && split.test.is_empty();
+        if let Some(k) = splits.iter().position(empty) {
+            // A lone column without a word in it is one that nobody has filled in.
+            if columns[roles.splits[k]] != "split" {
+                return Err(DataError::malformed(path, format!("column 'split_{k}' puts no node in any part")));
+            }
+            splits.clear();
+        }
+        let names = if roles.name.is_some() { Some(names) } else { ids.names() };
+        let years = roles.year.map(|_| years);
+        Ok(Self { ids, names, labels, class_names, years, splits, features })
+    }
+}
+
+fn year(row: &Row<'_>, at: usize) -> Result<i32, DataError> {
+    let text = row.cell(at).text().unwrap_or_default();
+    let digits = text.strip_suffix(".0").unwrap_or(&text);
+    digits.parse().map_err(|_| row.error(format!("year '{text}' is not a whole number")))
+}
+
+fn add_to_split(split: &mut Split, node: u32, row: &Row<'_>, at: usize, column: &str) -> Result<(), DataError> {
+    let Some(word) = row.cell(at).text() else {
+        return Ok(());
+    };
+    match word.to_ascii_lowercase().as_str() {
+        "train" => split.train.push(node),
+        "val" | "valid" | "validation" => split.val.push(node),
+        "test" => split.test.push(node),
+        _ => {
+            return Err(row.error(format!("{column} '{word}' is none of train, val and test; leave it empty for none")));
+        }
+    }
+    Ok(())
+}
+
+fn bad_feature(row: &Row<'_>, at: usize, column: &str) -> DataError {
+    match row.cell(at) {
+        Cell::Missing => row.error(format!("feature '{column}' is empty; every feature must be a finite number")),
+        cell => row.error(format!(
+            "feature '{column}' is '{}'; every feature must be a finite number",
+            cell.text().unwrap_or("NaN".into())
+        )),
+    }
+}

@@ -1,0 +1,318 @@
+//! Rows of a table with named columns, from CSV (gzip-compressed or not) and from Parquet alike.
+//!
+//! A cell of CSV is text; a cell of Parquet has a type. [`Cell`] holds either, and turns it into what a column needs.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use csv::StringRecord;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::DataError;
+use crate::files::{MAX_LINE_BYTES, open_text};
+use crate::readers::guard::guarded;
+
+/// A wider table is not one of features, and would need much memory before its first row is seen.
+const MAX_COLUMNS: usize = 1_000_000;
+
+/// Numbers up to here are whole in f64, and print as such.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// One value of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell<'a> {
+    /// Empty, or null.
+    Missing,
+    /// Text as it stands; CSV has nothing else.
+    Text(&'a str),
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+}
+
+impl<'a> Cell<'a> {
+    /// As people would write it, without spaces around it; `None` where it is missing.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Missing => None,
+            Self::Text(text) => Some(Cow::Borrowed(text.trim())),
+            Self::Integer(number) => Some(Cow::Owned(number.to_string())),
+            Self::Number(number) if number.is_nan() => None,
+            // Libraries that know no missing whole numbers store 5 as 5.0; adding zero turns -0 into 0.
+            Self::Number(number) if number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE => {
+                Some(Cow::Owned(format!("{:.0}", number + 0.0)))
+            }
+            Self::Number(number) => Some(Cow::Owned(number.to_string())),
+            Self::Boolean(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
+        }
+    }
+
+    /// As a finite number; `None` where it is missing or none.
+    pub(crate) fn number(self) -> Option<f32> {
+        let number = match self {
+            Self::Missing => None,
+            Self::Text(text) => text.trim().parse::<f32>().ok(),
+            Self::Integer(number) => Some(number as f32),
+            Self::Number(number) => Some(number as f32),
+            Self::Boolean(flag) => Some(f32::from(u8::from(flag))),
+        };
+        number.filter(|number| number.is_finite())
+    }
+}
+
+/// A table file that has been opened: its columns are known, its rows are not yet read.
+pub(crate) struct RowFile {
+    path: PathBuf,
+    columns: Vec<String>,
+    source: Source,
+}
+
+enum Source {
+    Csv(Box<csv::Reader<RowLimit>>),
+    Parquet(Box<ParquetRecordBatchReaderBuilder<File>>),
+}
+
+impl RowFile {
+    /// Opens a file, Parquet where its name ends so and CSV otherwise, and reads the names of its columns.
+    pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
+        let (columns, source): (Vec<String>, Source) = if path.extension().is_some_and(|e| e == "parquet") {
+            let file = File::open(path).map_err(|e| DataError::read(path, e))?;
+            let builder = parquet_step(path, || ParquetRecordBatchReaderBuilder::try_new(file))?;
+            let columns = builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
+            (columns, Source::Parquet(Box::new(builder)))
+        } else {
+            let input = RowLimit { inner: open_text(path)?, left: Rc::new(MAX_LINE_BYTES.into()) };
+            let left = input.left.clone();
+            let mut reader = csv::ReaderBuilder::new().from_reader(input);
+            let headers = reader.headers().map_err(|e| csv_error(path, &e))?;
+            let columns = headers.iter().take(MAX_COLUMNS + 1).map(|name| name.trim().to_string()).collect();
+            left.set(MAX_LINE_BYTES);
+            (columns, Source::Csv(Box::new(reader)))
+        };
+        if columns.is_empty() {
+            return Err(DataError::malformed(path, "the file is empty; its first line must name the columns"));
+        }
+        if columns.len() > MAX_COLUMNS {
+            return Err(DataError::malformed(path, format!("there are more than {MAX_COLUMNS} columns")));
+        }
+        let mut names = std::collections::HashSet::with_capacity(columns.len());
+        if let Some(name) = columns.iter().find(|name| !names.insert(name.as_str())) {
+            return Err(DataError::malformed(path, format!("two columns are named '{name}'")));
+        }
+        Ok(Self { path: path.to_path_buf(), columns, source })
+    }
+
+    /// The names of the columns.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The position of a column.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// The position of a column that must be there.
+    pub(crate) fn require(&self, name: &str) -> Result<usize, DataError> {
+        self.find(name).ok_or_else(|| {
+            let mut found = self.columns.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
+            if self.columns.len() > 20 {
+                found.push_str(&format!(" and {} more", self.columns.len() - 20));
+            }
+            DataError::malformed(&self.path, format!("there is no column '{name}'; the columns are {found}"))
+        })
+    }
+
+    /// Visits every row in order. `wanted` names positions of columns; the row's cells are numbered as in `wanted`.
+    pub(crate) fn for_each(
+        self,
+        wanted: &[usize],
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let path = self.path;
+        match self.source {
+            Source::Csv(mut reader) => {
+                let mut record = StringRecord::new();
+                while reader.read_record(&mut record).map_err(|e| csv_error(&path, &e))? {
+                    reader.get_ref().left.set(MAX_LINE_BYTES);
+                    let byte = record.position().map_or(0, csv::Position::byte);
+                    visit(&Row { path: &path, place: byte, cells: Cells::Text { record: &record, wanted } })?;
+                }
+            }
+            Source::Parquet(builder) => {
+                let projection = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
+                let mut batches = parquet_step(&path, || builder.with_projection(projection).build())?;
+                // The projection keeps the file's order of columns.
+                let mut order: Vec<usize> = (0..wanted.len()).collect();
+                order.sort_by_key(|&k| wanted[k]);
+                let mut number = 0;
+                while let Some(batch) = parquet_step(&path, || batches.next().transpose())? {
+                    let mut columns: Vec<(usize, TypedColumn)> = Vec::with_capacity(wanted.len());
+                    for (&k, array) in order.iter().zip(batch.columns()) {
+                        columns.push((k, TypedColumn::new(array, &path, &self.columns[wanted[k]])?));
+                    }
+                    columns.sort_by_key(|(k, _)| *k);
+                    for row in 0..batch.num_rows() {
+                        number += 1;
+                        visit(&Row { path: &path, place: number, cells: Cells::Typed { columns: &columns, row } })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One row, while it is visited.
+pub(crate) struct Row<'a> {
+    path: &'a Path,
+    /// The byte where it starts in a text file, its number (from 1) in Parquet.
+    place: u64,
+    cells: Cells<'a>,
+}
+
+enum Cells<'a> {
+    Text { record: &'a StringRecord, wanted: &'a [usize] },
+    Typed { columns: &'a [(usize, TypedColumn)], row: usize },
+}
+
+impl Row<'_> {
+    /// The cell of the `k`-th wanted column.
+    pub(crate) fn cell(&self, k: usize) -> Cell<'_> {
+        let cell = match &self.cells {
+            Cells::Text { record, wanted } => wanted.get(k).and_then(|&at| record.get(at)).map(Cell::Text),
+            Cells::Typed { columns, row } => columns.get(k).map(|(_, column)| column.cell(*row)),
+        };
+        match cell {
+            None => Cell::Missing,
+            Some(Cell::Text(text)) if text.trim().is_empty() => Cell::Missing,
+            Some(cell) => cell,
+        }
+    }
+
+    /// An error about this row: by its line in a text file, by its number (from 1) in Parquet.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> DataError {
+        match self.cells {
+            Cells::Text { .. } => DataError::malformed_line(self.path, line_of(self.path, self.place), problem),
+            Cells::Typed { .. } => DataError::malformed(self.path, format!("row {}: {}", self.place, problem.into())),
+        }
+    }
+}
+
+/// A Parquet column, brought to one of the types of [`Cell`].
+enum TypedColumn {
+    Integer(Int64Array),
+    Number(Float64Array),
+    Boolean(BooleanArray),
+    Text(StringArray),
+}
+
+impl TypedColumn {
+    fn new(array: &ArrayRef, path: &Path, name: &str) -> Result<Self, DataError> {
+        let value_type = match array.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            other => other,
+        };
+        let target = match value_type {
+            t if t.is_integer() => DataType::Int64,
+            t if t.is_floating() => DataType::Float64,
+            DataType::Decimal128(..) | DataType::Decimal256(..) => DataType::Float64,
+            DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+            DataType::Boolean => DataType::Boolean,
+            other => {
+                return Err(DataError::malformed(
+                    path,
+                    format!("column '{name}' has the type {other}; store numbers, text or booleans"),
+                ));
+            }
+        };
+        let strict = CastOptions { safe: false, ..CastOptions::default() };
+        let cast = cast_with_options(array, &target, &strict)
+            // Unsigned numbers beyond i64, such as hashes used as ids, read as text.
+            .or_else(|_| cast_with_options(array, &DataType::Utf8, &strict))
+            .map_err(|e| DataError::malformed(path, format!("column '{name}' cannot be read: {e}")))?;
+        Ok(match cast.data_type() {
+            DataType::Int64 => Self::Integer(cast.as_primitive::<Int64Type>().clone()),
+            DataType::Float64 => Self::Number(cast.as_primitive::<Float64Type>().clone()),
+            DataType::Boolean => Self::Boolean(cast.as_boolean().clone()),
+            _ => Self::Text(cast.as_string::<i32>().clone()),
+        })
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Self::Integer(values) if values.is_valid(row) => Cell::Integer(values.value(row)),
+            Self::Number(values) if values.is_valid(row) => Cell::Number(values.value(row)),
+            Self::Boolean(values) if values.is_valid(row) => Cell::Boolean(values.value(row)),
+            Self::Text(values) if values.is_valid(row) => Cell::Text(values.value(row)),
+            _ => Cell::Missing,
+        }
+    }
+}
+
+/// Stops a row, such as one with a quote left open, from filling the memory.
+struct RowLimit {
+    inner: Box<dyn BufRead>,
+    /// Bytes that may still be read before the next row is complete.
+    left: Rc<std::cell::Cell<u64>>,
+}
+
+impl Read for RowLimit {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other("a row is longer than 64 MiB; is a quote left open?"));
+        }
+        let room = buffer.len().min(usize::try_from(self.left.get()).unwrap_or(usize::MAX));
+        let read = self.inner.read(&mut buffer[..room])?;
+        self.left.set(self.left.get() - read as u64);
+        Ok(read)
+    }
+}
+
+/// One call into the Parquet library.
+fn parquet_step<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
+    match guarded(step) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(e)) => Err(DataError::malformed(path, format!("this is no readable Parquet file: {e}"))),
+        None => Err(DataError::malformed(path, "this Parquet file is damaged")),
+    }
+}
+
+/// The line, from 1, of the row at or after `byte`. Counted when there is an error to report: the CSV library's own
+/// count is one behind where lines end in CR LF, and does not see blank lines before a row.
+fn line_of(path: &Path, byte: u64) -> u64 {
+    let (mut line, mut at) = (1, 0);
+    let Ok(reader) = open_text(path) else {
+        return line;
+    };
+    for next in reader.bytes().map_while(Result::ok) {
+        if at >= byte && !matches!(next, b'\n' | b'\r') {
+            break;
+        }
+        line += u64::from(next == b'\n');
+        at += 1;
+    }
+    line
+}
+
+fn csv_error(path: &Path, error: &csv::Error) -> DataError {
+    let line = |pos: &Option<csv::Position>| line_of(path, pos.as_ref().map_or(0, csv::Position::byte));
+    match error.kind() {
+        csv::ErrorKind::Io(e) => DataError::malformed(path, format!("the file is damaged or cut short: {e}")),
+        csv::ErrorKind::Utf8 { pos, .. } => DataError::malformed_line(path, line(pos), "the line is not UTF-8 text"),
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => DataError::malformed_line(
+            path,
+            line(pos),
+            format!("the row has {len} cells, but the header has {expected_len}"),
+        ),
+        _ => DataError::malformed(path, error.to_string()),
+    }
+}

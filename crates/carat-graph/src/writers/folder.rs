@@ -1,0 +1,153 @@
+//! A dataset as a folder of tables, which [`crate::readers::folder`] reads back.
+//!
+//! Nodes get their numbers as ids, and their names in a column of their own. A `classes` table is added where the
+//! labels alone would not tell all classes and their order.
+
+use std::path::Path;
+
+use crate::readers::folder::{FORMATS, is_missing_label};
+use crate::table::{Column, Table, TableFormat};
+use crate::{DataError, Dataset, Features, Split};
+
+/// Writes `dataset` into `folder`, which must not exist or be empty: all of it, or nothing.
+pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<(), DataError> {
+    if !FORMATS.contains(&format) {
+        return Err(DataError::malformed(folder, "the tables of a folder are CSV or Parquet"));
+    }
+    if dataset.graph_set().is_some() {
+        return Err(DataError::malformed(
+            folder,
+            format!("{} is a set of graphs, and a folder of tables holds one graph", dataset.name()),
+        ));
+    }
+    let nodes = nodes_table(dataset)?;
+    let edges = edges_table(dataset)?;
+    let classes = classes_table(dataset)?;
+
+    let failed = |e: std::io::Error| DataError::write(folder, e);
+    if folder.exists() && std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
+        return Err(DataError::malformed(folder, "the folder is not empty; choose a new one"));
+    }
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let temporary = tempfile::Builder::new().prefix(".carat-").tempdir_in(parent).map_err(failed)?;
+    let file = |stem: &str| temporary.path().join(format!("{stem}{}", format.ending()));
+    nodes.write(&file("nodes"))?;
+    edges.write(&file("edges"))?;
+    if let Some(classes) = classes {
+        classes.write(&file("classes"))?;
+    }
+    set_default_permissions(temporary.path()).map_err(failed)?;
+    if folder.exists() {
+        // Not every system renames onto an empty folder.
+        std::fs::remove_dir(folder).map_err(failed)?;
+    }
+    std::fs::rename(temporary.path(), folder).map_err(failed)?;
+    // The folder has moved; there is nothing left to clean up.
+    let _ = temporary.keep();
+    Ok(())
+}
+
+fn nodes_table(dataset: &Dataset) -> Result<Table, DataError> {
+    let num_nodes = dataset.num_nodes();
+    let mut columns = vec![("id".to_string(), Column::U32((0..num_nodes as u32).collect()))];
+    if let Some(names) = dataset.node_names() {
+        columns.push(("name".into(), Column::Text(names.to_vec())));
+    }
+    let labels = dataset.labels();
+    let label = match dataset.class_names() {
+        None => Column::I64(labels.as_signed().iter().map(|&class| class.into()).collect()),
+        Some(names) => {
+            let name = |node| labels.get(node).map_or_else(String::new, |class| names[class as usize].clone());
+            Column::Text((0..num_nodes as u32).map(name).collect())
+        }
+    };
+    columns.push(("label".into(), label));
+    for (k, split) in dataset.splits().iter().enumerate() {
+        let name = if dataset.splits().len() == 1 { "split".to_string() } else { format!("split_{k}") };
+        columns.push((name, split_column(split, num_nodes)));
+    }
+    if let Some(years) = dataset.node_years() {
+        columns.push(("year".into(), Column::I64(years.iter().map(|&year| year.into()).collect())));
+    }
+    let features = feature_columns(dataset.features());
+    columns.extend(features.into_iter().enumerate().map(|(k, values)| (format!("f{k}"), Column::F32(values))));
+    Table::new(columns)
+}
+
+fn split_column(split: &Split, num_nodes: usize) -> Column {
+    let mut words = vec![String::new(); num_nodes];
+    for (word, list) in [("train", &split.train), ("val", &split.val), ("test", &split.test)] {
+        for &node in list {
+            words[node as usize] = word.into();
+        }
+    }
+    Column::Text(words)
+}
+
+fn feature_columns(features: &Features) -> Vec<Vec<f32>> {
+    match features {
+        Features::Dense { num_columns, values, .. } => {
+            (0..*num_columns).map(|k| values.iter().skip(k).step_by(*num_columns).copied().collect()).collect()
+        }
+        Features::Sparse(matrix) => {
+            let mut columns = vec![vec![0.0; matrix.num_rows()]; matrix.num_columns()];
+            for (row, range) in matrix.offsets().windows(2).enumerate() {
+                for at in range[0]..range[1] {
+                    columns[matrix.columns()[at] as usize][row] = matrix.values()[at];
+                }
+            }
+            columns
+        }
+    }
+}
+
+fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
+    let graph = dataset.graph();
+    let mut columns = vec![("src", Column::U32(graph.sources().to_vec())), ("dst", Column::U32(graph.targets()))];
+    if let Some(spurious) = dataset.spurious() {
+        columns.push(("spurious", Column::U32(spurious.iter().map(|&mark| mark.into()).collect())));
+    }
+    Table::new(columns)
+}
+
+/// The list of classes, unless the labels are numbers and the largest tells how many there are.
+fn classes_table(dataset: &Dataset) -> Result<Option<Table>, DataError> {
+    let labels = dataset.labels();
+    let column = match dataset.class_names() {
+        Some(names) => {
+            let mut distinct = std::collections::HashSet::new();
+            for name in names {
+                if is_missing_label(name) {
+                    return Err(DataError::Invalid(format!("a class named '{name}' would read as a missing label")));
+                }
+                if !distinct.insert(name.trim()) {
+                    return Err(DataError::Invalid(format!("two classes are named '{name}'")));
+                }
+            }
+            Column::Text(names.to_vec())
+        }
+        None => {
+            let named = labels.as_signed().iter().max().map_or(0, |&largest| (largest + 1).max(0) as usize);
+            if named == labels.num_classes() {
+                return Ok(None);
+            }
+            Column::I64((0..labels.num_classes() as i64).collect())
+        }
+    };
+    Table::new([("label", column)]).map(Some)
+}
+
+/// Temporary folders are private; a finished one should be as readable as any other folder of the user's.
+#[cfg(unix)]
+fn set_default_permissions(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn set_default_permissions(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
