@@ -6,6 +6,8 @@ pub mod folder;
 pub mod geom_gcn;
 mod guard;
 pub mod npz;
+mod numbers;
+pub mod ogb;
 pub mod planetoid;
 mod rows;
 pub mod syn_cora;
