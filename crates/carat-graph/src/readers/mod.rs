@@ -11,3 +11,4 @@ pub mod ogb;
 pub mod planetoid;
 mod rows;
 pub mod syn_cora;
+pub mod tudataset;
