@@ -18,7 +18,10 @@
 //! ```
 
 mod blocks;
+pub mod catalogue;
+mod data_dir;
 mod dataset;
+pub mod download;
 mod error;
 mod features;
 pub mod files;
@@ -33,6 +36,7 @@ pub mod table;
 pub mod writers;
 
 pub use blocks::{Block, BlockBuilder, Blocks};
+pub use data_dir::data_dir;
 pub use dataset::{Dataset, DatasetParts, GraphSet};
 pub use error::{DataError, Place};
 pub use features::{CsrMatrix, Features};
