@@ -17,10 +17,8 @@
 //! # Ok::<(), carat_graph::DataError>(())
 //! ```
 
-mod npz;
-
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,6 +31,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::DataError;
 use crate::files::write_atomically;
+use crate::npy::NpzWriter;
 
 /// Rows that are converted at a time on their way to a file.
 const SLICE_ROWS: usize = 1 << 16;
@@ -175,7 +174,7 @@ impl Table {
                     self.write_csv(encoder).and_then(GzEncoder::finish).map(|_| ())
                 }
                 TableFormat::Parquet => self.write_parquet(writer),
-                TableFormat::Npz => npz::write(&self.columns, writer),
+                TableFormat::Npz => self.write_npz(writer),
             }
             .map_err(|e| DataError::write(path, e))
         })
@@ -222,6 +221,21 @@ impl Table {
         }
         parquet.close()?;
         Ok(())
+    }
+
+    fn write_npz<W: Write + Seek>(&self, writer: W) -> io::Result<()> {
+        let mut npz = NpzWriter::new(writer);
+        let shape = [self.num_rows()];
+        for (name, column) in &self.columns {
+            match column {
+                Column::U32(values) => npz.array(name, "<u4", &shape, values.iter().map(|v| v.to_le_bytes()))?,
+                Column::I64(values) => npz.array(name, "<i8", &shape, values.iter().map(|v| v.to_le_bytes()))?,
+                Column::F32(values) => npz.array(name, "<f4", &shape, values.iter().map(|v| v.to_le_bytes()))?,
+                Column::F64(values) => npz.array(name, "<f8", &shape, values.iter().map(|v| v.to_le_bytes()))?,
+                Column::Text(values) => npz.text(name, values)?,
+            }
+        }
+        npz.finish()
     }
 }
 

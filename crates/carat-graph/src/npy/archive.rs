@@ -11,6 +11,9 @@ use super::Array;
 use super::header::Header;
 use crate::DataError;
 
+/// One long text among many short ones must not turn into a file of terabytes.
+const MAX_TEXT_BYTES: u64 = 1 << 34;
+
 /// An open archive. Arrays are read when asked for, so those that nobody asks for may hold anything.
 pub(crate) struct NpzReader<R = BufReader<File>> {
     path: PathBuf,
@@ -128,10 +131,17 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.archive.write_all(&buffer)
     }
 
-    /// Writes a list of texts as UCS-4, each padded to the longest.
+    /// Writes a list of texts as UCS-4, each padded to the longest; refuses where padding would blow them up.
     pub(crate) fn text(&mut self, name: &str, texts: &[String]) -> std::io::Result<()> {
         let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-        self.start(name, texts.len().saturating_mul(width).saturating_mul(4))?;
+        let bytes = texts.len().saturating_mul(width).saturating_mul(4);
+        if bytes as u64 > MAX_TEXT_BYTES {
+            return Err(std::io::Error::other(format!(
+                "'{name}' has a value of {width} characters, and NPZ pads every value to the longest; \
+                 write CSV or Parquet instead"
+            )));
+        }
+        self.start(name, bytes)?;
         Header::write(&mut self.archive, &format!("<U{width}"), &[texts.len()])?;
         let mut padded = Vec::with_capacity(width * 4);
         for text in texts {
