@@ -318,8 +318,11 @@ fn a_mirror_replaces_every_address_and_may_hold_packed_files() {
     assert_eq!(get(&entry, folder.path(), &options, &mut |_| {}).unwrap().fetched, [PATH]);
     assert_eq!(fs::read(folder.path().join(format!("{PATH}.gz"))).unwrap(), packed);
 
-    let bad = Options { mirror: Some("ftp://example.org".into()), ..quick() };
-    assert!(get(&entry, tempfile::tempdir().unwrap().path(), &bad, &mut |_| {}).unwrap_err().is_input_error());
+    for bad in ["ftp://example.org", "/a/folder", "http://", "http://[::1", "http://a b/", ""] {
+        let options = Options { mirror: Some(bad.into()), ..quick() };
+        let error = get(&entry, folder.path(), &options, &mut |_| {}).unwrap_err();
+        assert!(error.is_input_error() && error.to_string().contains("--mirror"), "{error}");
+    }
 }
 
 /// A zip archive with these members.

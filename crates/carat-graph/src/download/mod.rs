@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
+use ureq::http::Uri;
 
 use crate::DataError;
 use crate::catalogue::{Entry, FileEntry, Fingerprint, Source};
@@ -96,9 +97,9 @@ pub fn get(
     options: &Options,
     report: &mut dyn FnMut(Event<'_>),
 ) -> Result<Summary, DataError> {
-    if let Some(mirror) = options.mirror.as_deref().filter(|m| !m.starts_with("http://") && !m.starts_with("https://"))
-    {
-        return Err(DataError::Invalid(format!("--mirror '{mirror}' does not start with http:// or https://")));
+    if let Some(mirror) = options.mirror.as_deref().filter(|mirror| !is_web_address(mirror)) {
+        let advice = "give one like https://data.example.org/carat";
+        return Err(DataError::Invalid(format!("--mirror '{mirror}' is not a web address; {advice}")));
     }
     let mut summary = Summary::default();
     let mut missing = sort_out(entry.files.iter().collect(), data_dir, &mut summary)?;
@@ -124,6 +125,11 @@ pub fn get(
         summary.fetched.push(file.path.clone());
     }
     Ok(summary)
+}
+
+fn is_web_address(text: &str) -> bool {
+    let address = text.parse::<Uri>().ok();
+    address.is_some_and(|a| matches!(a.scheme_str(), Some("http" | "https")) && a.host().is_some_and(|h| !h.is_empty()))
 }
 
 /// Notes the files that are in place and returns the others.
