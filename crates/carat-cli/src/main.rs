@@ -1,1 +1,11 @@
-fn main() {}
+//! The `carat` binary. Everything of substance is in the libraries; this crate reads flags and prints.
+
+mod arguments;
+mod cli;
+mod commands;
+mod failure;
+mod output;
+
+fn main() -> std::process::ExitCode {
+    failure::guard(cli::run)
+}

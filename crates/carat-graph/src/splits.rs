@@ -36,6 +36,12 @@ impl Default for SplitRatio {
     }
 }
 
+impl std::fmt::Display for SplitRatio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{},{}", self.train, self.val, self.test)
+    }
+}
+
 impl std::str::FromStr for SplitRatio {
     type Err = String;
 

@@ -1,0 +1,123 @@
+//! `carat data get`
+
+use std::time::Duration;
+
+use carat_graph::DataError;
+use carat_graph::catalogue::{self, Entry};
+use carat_graph::download::{self, Event, Options};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::arguments::{DataFolder, Format};
+use crate::failure::Failure;
+use crate::output::show;
+
+/// Fetch public datasets into the data folder, checked and resumable
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat data get cora
+  carat data get syn-cora-h0.10-r1 MUTAG
+  carat data get arxiv-tape --mirror https://data.example.org/carat
+
+Every file is checked against the catalogue's SHA-256; one that is there already is left alone. An interrupted download
+goes on where it stopped.")]
+pub struct Args {
+    /// Names from 'carat data list'
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Take the files from URL/<path in the data folder> instead of from their publishers
+    #[arg(long, value_name = "URL")]
+    mirror: Option<String>,
+    /// Give up on a connection that is silent for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Report {
+    data_dir: String,
+    datasets: Vec<Fetched>,
+}
+
+#[derive(Serialize)]
+struct Fetched {
+    name: String,
+    fetched: Vec<String>,
+    present: Vec<String>,
+}
+
+/// Fetches every named dataset.
+pub fn run(args: Args) -> Result<(), Failure> {
+    // A slip in the last name should not show only after the first has been fetched.
+    let entries = args.names.iter().map(|name| find(name)).collect::<Result<Vec<Entry>, DataError>>()?;
+    let data_dir = args.data.path();
+    let options =
+        Options { mirror: args.mirror, stall_timeout: Duration::from_secs(args.timeout), ..Options::default() };
+    let mut report = Report { data_dir: data_dir.display().to_string(), datasets: Vec::new() };
+    for entry in entries {
+        let bar = Bar::new();
+        let summary = download::get(&entry, &data_dir, &options, &mut |event| bar.show(event));
+        bar.0.finish_and_clear();
+        let summary = summary?;
+        report.datasets.push(Fetched { name: entry.name, fetched: summary.fetched, present: summary.present });
+    }
+    show(args.format.json, &report, || text(&report))
+}
+
+fn find(name: &str) -> Result<Entry, DataError> {
+    catalogue::find(name).ok_or_else(|| DataError::Unknown {
+        name: name.to_string(),
+        suggestion: catalogue::nearest(name).map(str::to_string),
+    })
+}
+
+fn text(report: &Report) -> String {
+    let line = |dataset: &Fetched| {
+        let (fetched, present) = (dataset.fetched.len(), dataset.present.len());
+        let files = |n: usize| if n == 1 { "1 file".to_string() } else { format!("{n} files") };
+        match (fetched, present) {
+            (0, _) => format!("{}: {} there already\n", dataset.name, files(present)),
+            (_, 0) => format!("{}: {} fetched\n", dataset.name, files(fetched)),
+            _ => format!("{}: {} fetched, {} there already\n", dataset.name, files(fetched), files(present)),
+        }
+    };
+    let mut text: String = report.datasets.iter().map(line).collect();
+    text.push_str(&format!("Data folder: {}\n", report.data_dir));
+    text
+}
+
+/// A progress bar on stderr where that is a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        let template = "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self(bar)
+    }
+
+    fn show(&self, event: Event<'_>) {
+        match event {
+            Event::Waiting => self.0.suspend(|| eprintln!("another carat is fetching into this data folder; waiting")),
+            Event::Progress { what, received, size } => {
+                if self.0.message() != what {
+                    self.0.set_message(what.to_string());
+                }
+                self.0.set_length(size.unwrap_or(received));
+                self.0.set_position(received);
+            }
+            Event::Retry { what, problem, pause } => {
+                let seconds = pause.as_secs_f64();
+                self.0.suspend(|| eprintln!("{what}: {problem}; trying again in {seconds:.1} s"));
+            }
+            Event::Finished { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `carat data info`
+
+use std::path::Path;
+
+use carat_graph::catalogue;
+
+use super::statistics::{FamilyStatistics, Statistics};
+use crate::arguments::{DataFolder, Format};
+use crate::failure::Failure;
+use crate::output::show;
+
+/// Show a dataset's sizes, splits and homophily
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat data info cora
+  carat data info syn-cora               a family: its typical member, and each of them
+  carat data info my-graph.npz --json
+  carat data info my-folder              with edges.csv and nodes.csv")]
+pub struct Args {
+    /// A name from 'carat data list', or a path to a .npz file or a folder
+    #[arg(value_name = "NAME|PATH")]
+    dataset: String,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Prints the statistics.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let data_dir = args.data.path();
+    if let Some(family) = catalogue::find(&args.dataset).filter(|entry| !entry.variants.is_empty()) {
+        let members = family.variants.iter().map(|name| statistics(name, &data_dir));
+        let members = members.collect::<Result<Vec<_>, _>>()?;
+        if let Some(whole) = FamilyStatistics::of(&family.name, members) {
+            return show(args.format.json, &whole, || whole.text());
+        }
+    }
+    let statistics = statistics(&args.dataset, &data_dir)?;
+    show(args.format.json, &statistics, || statistics.text())
+}
+
+fn statistics(dataset: &str, data_dir: &Path) -> Result<Statistics, Failure> {
+    Ok(Statistics::of(&carat_graph::open(dataset, data_dir)?))
+}

@@ -1,0 +1,153 @@
+//! What `info` says about a dataset, and `convert` and `generate` about what they wrote.
+
+use carat_graph::Dataset;
+use serde::Serialize;
+
+use crate::output::thousands;
+
+/// Sizes as in the paper's dataset table. Field names are the keys of the JSON document.
+#[derive(Debug, Clone, Serialize)]
+pub struct Statistics {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graphs: Option<usize>,
+    nodes: usize,
+    edges: usize,
+    features: usize,
+    classes: usize,
+    labelled: usize,
+    splits: usize,
+    split_sizes: Vec<SplitSizes>,
+    mean_degree: f64,
+    homophily: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spurious_edges: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct SplitSizes {
+    train: usize,
+    val: usize,
+    test: usize,
+}
+
+impl Statistics {
+    pub fn of(dataset: &Dataset) -> Self {
+        let sizes =
+            dataset.splits().iter().map(|s| SplitSizes { train: s.train.len(), val: s.val.len(), test: s.test.len() });
+        Self {
+            name: dataset.name().to_string(),
+            graphs: dataset.graph_set().map(|set| set.num_graphs()),
+            nodes: dataset.num_nodes(),
+            edges: dataset.graph().num_edges(),
+            features: dataset.features().num_columns(),
+            classes: dataset.labels().num_classes(),
+            labelled: dataset.labels().num_labelled(),
+            splits: dataset.splits().len(),
+            split_sizes: sizes.collect(),
+            mean_degree: dataset.mean_degree(),
+            homophily: dataset.homophily(),
+            spurious_edges: dataset.spurious().map(|truth| truth.iter().filter(|s| **s).count()),
+        }
+    }
+
+    /// One line per figure.
+    pub fn text(&self) -> String {
+        let count = |n: usize| thousands(n as u64);
+        let mut lines = vec![("name", self.name.clone())];
+        lines.extend(self.graphs.map(|n| ("graphs", count(n))));
+        lines.extend([
+            ("nodes", count(self.nodes)),
+            ("edges", count(self.edges)),
+            ("features", count(self.features)),
+            ("classes", count(self.classes)),
+        ]);
+        if self.labelled != self.graphs.unwrap_or(self.nodes) {
+            lines.push(("labelled", count(self.labelled)));
+        }
+        lines.push(("splits", self.splits_text()));
+        lines.push(("mean degree", format!("{:.2}", self.mean_degree)));
+        lines.extend(self.homophily.map(|h| ("homophily", format!("{h:.2}"))));
+        lines.extend(self.spurious_edges.map(|n| ("spurious edges", count(n))));
+        aligned(&lines)
+    }
+
+    fn splits_text(&self) -> String {
+        let sizes = |s: &SplitSizes| [s.train, s.val, s.test].map(|n| thousands(n as u64)).join(" / ");
+        match &self.split_sizes[..] {
+            [] => "none; seeded stratified ones are made when training".to_string(),
+            [only] => format!("1: {}", sizes(only)),
+            [first, ..] => format!("{}, the first: {}", self.splits, sizes(first)),
+        }
+    }
+}
+
+/// A family of graphs as a whole, and each of them.
+#[derive(Debug, Serialize)]
+pub struct FamilyStatistics {
+    name: String,
+    nodes: usize,
+    edges: usize,
+    features: usize,
+    classes: usize,
+    splits: usize,
+    mean_degree: f64,
+    homophily: Option<f64>,
+    homophily_range: Option<[f64; 2]>,
+    variants: Vec<Statistics>,
+}
+
+impl FamilyStatistics {
+    /// Sizes of the typical member, by the median. `None` without members.
+    pub fn of(name: &str, variants: Vec<Statistics>) -> Option<Self> {
+        let first = variants.first()?;
+        let median = |size: fn(&Statistics) -> usize| {
+            let mut sizes: Vec<usize> = variants.iter().map(size).collect();
+            sizes.sort_unstable();
+            sizes[sizes.len() / 2]
+        };
+        let (nodes, edges) = (median(|v| v.nodes), median(|v| v.edges));
+        let levels: Vec<f64> = variants.iter().filter_map(|v| v.homophily).collect();
+        let range = levels.iter().fold(None, |range: Option<[f64; 2]>, &level| {
+            Some(range.map_or([level; 2], |[low, high]| [low.min(level), high.max(level)]))
+        });
+        Some(Self {
+            name: name.to_string(),
+            nodes,
+            edges,
+            features: first.features,
+            classes: first.classes,
+            splits: first.splits,
+            mean_degree: edges as f64 / nodes as f64,
+            homophily: range.map(|_| levels.iter().sum::<f64>() / levels.len() as f64),
+            homophily_range: range,
+            variants,
+        })
+    }
+
+    /// One line per figure, then one per member.
+    pub fn text(&self) -> String {
+        let count = |n: usize| thousands(n as u64);
+        let mut lines = vec![
+            ("name", self.name.clone()),
+            ("graphs", count(self.variants.len())),
+            ("nodes", count(self.nodes)),
+            ("edges", format!("about {}", count(self.edges))),
+            ("features", count(self.features)),
+            ("classes", count(self.classes)),
+            ("mean degree", format!("{:.2}", self.mean_degree)),
+        ];
+        lines.extend(self.homophily_range.map(|[low, high]| ("homophily", format!("{low:.2} to {high:.2}"))));
+        let rows: Vec<Vec<String>> = self
+            .variants
+            .iter()
+            .map(|v| vec![v.name.clone(), count(v.edges), v.homophily.map_or("-".into(), |h| format!("{h:.2}"))])
+            .collect();
+        format!("{}\n{}", aligned(&lines), crate::output::table(&["member", ">edges", ">homophily"], &rows))
+    }
+}
+
+fn aligned(lines: &[(&str, String)]) -> String {
+    let width = lines.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    lines.iter().map(|(key, value)| format!("{key:<width$}  {value}\n")).collect()
+}

@@ -1,0 +1,3 @@
+//! One file (or folder) per command: a `pub struct Args` with its flags and a `pub fn run(args)`.
+
+pub mod data;

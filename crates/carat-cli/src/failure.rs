@@ -1,0 +1,117 @@
+//! How the program ends when it does not end well: one or two lines on stderr, and an exit code.
+
+use std::any::Any;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use carat_graph::DataError;
+
+/// The work failed: network, disk, a run that diverged.
+const WORK_FAILED: u8 = 1;
+/// The arguments or the input are wrong.
+const WRONG_INPUT: u8 = 2;
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something to tell the user.
+    Error {
+        /// What is wrong, where, and what to do.
+        message: String,
+        /// Exit code.
+        code: u8,
+    },
+    /// Nobody reads our output any more (`carat ... | head`). That is no failure, and nothing to talk about.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// The arguments or the input are wrong.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::Error { message: message.into(), code: WRONG_INPUT }
+    }
+
+    /// Writing to stdout failed.
+    pub fn stdout(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Error { message: format!("cannot write to stdout: {error}"), code: WORK_FAILED },
+        }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        let code = if error.is_input_error() { WRONG_INPUT } else { WORK_FAILED };
+        Self::Error { message: error.to_string(), code }
+    }
+}
+
+/// Runs `command`, says what went wrong, and gives the exit code. A panic is a bug of ours: it is said in one line with
+/// a request to report it, and unwinds so that temporary files are removed.
+pub fn guard(command: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
+    install_panic_hook();
+    match panic::catch_unwind(AssertUnwindSafe(command)) {
+        Ok(Ok(()) | Err(Failure::ClosedPipe)) => ExitCode::SUCCESS,
+        Ok(Err(Failure::Error { message, code })) => {
+            eprintln!("error: {message}");
+            ExitCode::from(code)
+        }
+        Err(_) => ExitCode::from(WORK_FAILED),
+    }
+}
+
+fn install_panic_hook() {
+    let default = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+            default(panic);
+        }
+        let place = panic.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
+        let repository = env!("CARGO_PKG_REPOSITORY");
+        eprintln!(
+            "error: carat has a bug: {}{place}; please report this line and your command at {repository}/issues",
+            reason(panic.payload())
+        );
+    }));
+}
+
+/// What a panic said, on one line.
+fn reason(payload: &dyn Any) -> String {
+    let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => *text,
+        (_, Some(text)) => text.as_str(),
+        _ => "no reason given",
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn code(failure: Failure) -> Option<u8> {
+        match failure {
+            Failure::Error { code, .. } => Some(code),
+            Failure::ClosedPipe => None,
+        }
+    }
+
+    #[test]
+    fn input_and_work_have_different_codes() {
+        assert_eq!(code(DataError::Invalid("x".into()).into()), Some(2));
+        assert_eq!(code(DataError::NotDownloaded { name: "cora".into(), data_dir: PathBuf::new() }.into()), Some(2));
+        assert_eq!(code(DataError::Download { url: "u".into(), problem: "p".into() }.into()), Some(1));
+        assert_eq!(code(Failure::stdout(&io::ErrorKind::BrokenPipe.into())), None);
+        assert_eq!(code(Failure::stdout(&io::ErrorKind::StorageFull.into())), Some(1));
+    }
+
+    #[test]
+    fn a_panic_is_one_line() {
+        assert_eq!(reason(&"two\n  lines"), "two lines");
+        assert_eq!(reason(&String::from("owned")), "owned");
+        assert_eq!(reason(&7), "no reason given");
+    }
+}

@@ -1,0 +1,78 @@
+//! Results on stdout: text for people, or exactly one JSON document.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Prints `value` as JSON, or else the text.
+pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = if json {
+        serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from).and_then(|()| stdout.write_all(b"\n"))
+    } else {
+        stdout.write_all(text().as_bytes())
+    };
+    written.and_then(|()| stdout.flush()).map_err(|e| Failure::stdout(&e))
+}
+
+/// 1234567 as 1,234,567.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// 1536 as 1.5 kB.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.1} GB", number as f64 / 1e9),
+    }
+}
+
+/// Columns under their headings. A heading that starts with `>` has its column aligned to the right.
+pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let titles: Vec<String> = headings.iter().map(|h| h.trim_start_matches('>').to_string()).collect();
+    let mut widths: Vec<usize> = titles.iter().map(|t| t.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in std::iter::once(&titles).chain(rows) {
+        let cells = row.iter().zip(headings).zip(&widths).map(|((cell, heading), &width)| {
+            if heading.starts_with('>') { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_166_243].map(thousands), ["0", "999", "1,000", "1,166,243"]);
+        assert_eq!([12, 1_536, 2_000_000].map(bytes), ["12 B", "1.5 kB", "2.0 MB"]);
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".to_string(), "10".to_string()], vec!["long".to_string(), "5".to_string()]];
+        assert_eq!(table(&["name", ">n"], &rows), "name   n\na     10\nlong   5\n");
+    }
+}
