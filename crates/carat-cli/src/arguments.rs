@@ -1,8 +1,13 @@
 //! Flags that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use carat::{Protocol, TrainConfig};
+use carat_graph::DataError;
+use carat_nn::AttentionKind;
 use clap::Args;
+
+use crate::failure::Failure;
 
 /// Where catalogue datasets are kept.
 #[derive(Debug, Args)]
@@ -25,4 +30,117 @@ pub struct Format {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// How many threads to compute with.
+#[derive(Debug, Args)]
+pub struct Threads {
+    /// Threads to compute with; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<usize>,
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number from 1 to 1024 is needed".into()),
+    }
+}
+
+/// The settings of a training run as flags. A flag that is given wins over the `--config` file.
+#[derive(Debug, Args)]
+pub struct TrainFlags {
+    /// Dataset: a name from 'carat data list', or a path to a .npz file or a folder
+    #[arg(long, value_name = "NAME|PATH")]
+    data: Option<String>,
+    /// TOML file with any of these settings by name
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Which of the data's splits, or which seeded one where it has none [default: 0]
+    #[arg(long, value_name = "N")]
+    split: Option<usize>,
+    /// Make seeded stratified splits with these shares instead of the data's own [default without any: 0.6,0.2,0.2]
+    #[arg(long, value_name = "TRAIN,VAL,TEST")]
+    split_ratio: Option<String>,
+    /// Attention kind: gat, gatv2 or transformer [default: gat]
+    #[arg(long, value_name = "KIND")]
+    arch: Option<AttentionKind>,
+    /// F, the width of every layer [default: 100]
+    #[arg(long, value_name = "F")]
+    hidden: Option<usize>,
+    /// K, attention heads per layer, averaged [default: 3]
+    #[arg(long, value_name = "K")]
+    heads: Option<usize>,
+    /// L, attention layers [default: 2]
+    #[arg(long, value_name = "L")]
+    layers: Option<usize>,
+    /// Adam's learning rate [default: 0.01]
+    #[arg(long, value_name = "RATE")]
+    lr: Option<f64>,
+    /// Training nodes per step [default: 10000]
+    #[arg(long, value_name = "NODES")]
+    batch_size: Option<usize>,
+    /// Draw at most this many in-edges per node, one number per layer from the targets outwards [default: all]
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    fanout: Option<Vec<usize>>,
+    /// Most epochs to train [default: 400]
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// best: keep the weights with the lowest validation loss; paper: keep the last ones [default: best]
+    #[arg(long, value_name = "RULE")]
+    protocol: Option<Protocol>,
+    /// Epochs without a new lowest validation loss before stopping [default: 20 with best, 10 with paper]
+    #[arg(long, value_name = "EPOCHS")]
+    patience: Option<usize>,
+    /// Seeds initial weights, batches and fan-out [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl TrainFlags {
+    /// The settings: flags over the `--config` file over `base` (a run that goes on) over the defaults; checked.
+    pub fn config(&self, base: Option<&TrainConfig>) -> Result<TrainConfig, Failure> {
+        let mut config = base.cloned().unwrap_or_default();
+        if let Some(path) = &self.config {
+            let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
+            config = toml::from_str(&text).map_err(|e| {
+                let line = e.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count() as u64);
+                DataError::malformed_line(path, line, e.message().trim())
+            })?;
+        }
+        /// Replaces a setting where its flag is given.
+        fn set<T: Clone>(setting: &mut T, flag: &Option<T>) {
+            if let Some(value) = flag {
+                setting.clone_from(value);
+            }
+        }
+        set(&mut config.data, &self.data);
+        set(&mut config.split, &self.split);
+        set(&mut config.arch, &self.arch);
+        set(&mut config.hidden, &self.hidden);
+        set(&mut config.heads, &self.heads);
+        set(&mut config.layers, &self.layers);
+        set(&mut config.lr, &self.lr);
+        set(&mut config.batch_size, &self.batch_size);
+        set(&mut config.fanout, &self.fanout);
+        set(&mut config.epochs, &self.epochs);
+        set(&mut config.protocol, &self.protocol);
+        set(&mut config.seed, &self.seed);
+        config.split_ratio = self.split_ratio.clone().or(config.split_ratio);
+        config.patience = self.patience.or(config.patience);
+        if config.data.is_empty() {
+            return Err(Failure::input(
+                "--data is missing: a name from 'carat data list', or a path to a .npz file or a folder",
+            ));
+        }
+        // A run must find its data again from any folder.
+        let path = Path::new(&config.data);
+        if path.exists()
+            && let Ok(absolute) = std::path::absolute(path)
+        {
+            config.data = absolute.display().to_string();
+        }
+        config.check()?;
+        Ok(config)
+    }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::data;
+use crate::commands::{attention, bench, data, predict, train};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -16,6 +16,8 @@ use crate::failure::Failure;
   carat data get cora                    fetch one
   carat data info cora                   its sizes, splits and homophily
   carat data info my-graph.npz           the same of your own graph
+  carat train --data cora                train a network into a run folder
+  carat predict --run runs/... --out predictions.csv
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
 )]
@@ -28,12 +30,20 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Data(data::Args),
+    Train(train::Args),
+    Predict(predict::Args),
+    Attention(attention::Args),
+    Bench(bench::Args),
 }
 
 /// Reads the arguments and runs the command. Wrong arguments end the process with exit code 2.
 pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         Command::Data(args) => data::run(args),
+        Command::Train(args) => train::run(args),
+        Command::Predict(args) => predict::run(args),
+        Command::Attention(args) => attention::run(args),
+        Command::Bench(args) => bench::run(args),
     }
 }
 

@@ -32,17 +32,29 @@ impl Failure {
         Self::Error { message: message.into(), code: WRONG_INPUT }
     }
 
+    /// The work failed.
+    pub fn work(message: impl Into<String>) -> Self {
+        Self::Error { message: message.into(), code: WORK_FAILED }
+    }
+
     /// Writing to stdout failed.
     pub fn stdout(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::Error { message: format!("cannot write to stdout: {error}"), code: WORK_FAILED },
+            _ => Self::work(format!("cannot write to stdout: {error}")),
         }
     }
 }
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
+        let code = if error.is_input_error() { WRONG_INPUT } else { WORK_FAILED };
+        Self::Error { message: error.to_string(), code }
+    }
+}
+
+impl From<carat::Error> for Failure {
+    fn from(error: carat::Error) -> Self {
         let code = if error.is_input_error() { WRONG_INPUT } else { WORK_FAILED };
         Self::Error { message: error.to_string(), code }
     }

@@ -4,7 +4,9 @@ mod arguments;
 mod cli;
 mod commands;
 mod failure;
+mod interrupt;
 mod output;
+mod progress;
 
 fn main() -> std::process::ExitCode {
     failure::guard(cli::run)

@@ -219,8 +219,8 @@ fn text_that_is_none_and_rows_without_end_are_refused() {
 
 mod parquet_files {
     use super::*;
-    use arrow::array::*;
-    use arrow::datatypes::{Int8Type, UInt64Type};
+    use arrow_array::types::{Int8Type, UInt64Type};
+    use arrow_array::*;
     use std::sync::Arc;
 
     fn write_parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use arrow::array::{Array, Float32Array, Float64Array, Int64Array, StringArray, UInt32Array};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
+use arrow_array::{Array, Float32Array, Float64Array, Int64Array, StringArray, UInt32Array};
 use carat_graph::table::{Column, Table, TableFormat, check_ending};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;

@@ -1,3 +1,7 @@
 //! One file (or folder) per command: a `pub struct Args` with its flags and a `pub fn run(args)`.
 
+pub mod attention;
+pub mod bench;
 pub mod data;
+pub mod predict;
+pub mod train;

@@ -1,0 +1,136 @@
+//! `carat train`: one run into a run folder.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use carat::{EpochMetrics, RunFolder, RunOptions, Summary, TrainConfig, with_threads};
+use serde::Serialize;
+
+use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
+use crate::failure::Failure;
+use crate::progress::EpochProgress;
+use crate::{interrupt, output};
+
+/// Train a network into a run folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat train --data cora                            a GAT with 2 layers of 3 heads, 100 wide
+  carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
+  carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2
+  carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
+  carat train --config settings.toml --lr 0.005      the file's settings, one of them replaced
+  carat train --out runs/small --resume              go on with a run that was stopped or killed
+
+The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch Geometric's names and
+shapes) and summary.json. The same settings give the same bits, for any number of threads. Ctrl-C ends a run with what
+it has; --resume goes on.")]
+pub struct Args {
+    #[command(flatten)]
+    train: TrainFlags,
+    #[command(flatten)]
+    data_folder: DataFolder,
+    #[command(flatten)]
+    threads: Threads,
+    /// Run folder [default: runs/ and a name made of the settings]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on with the run in --out, with its settings; starts it where there is none
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// What `--json` prints: the run folder and its summary.
+#[derive(Serialize)]
+struct Report<'a> {
+    run: &'a str,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+/// Time between checkpoints. Training is deterministic: what a kill loses is computed again, to the same bits.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<(), Failure> {
+    if args.resume && args.out.is_none() {
+        return Err(Failure::input("--resume needs --out DIR, the folder of the run to go on with"));
+    }
+    let started = match &args.out {
+        Some(out) if args.resume => RunFolder::new(out).config()?,
+        _ => None,
+    };
+    let config = args.train.config(started.as_ref())?;
+    if started.is_some_and(|started| started != config) {
+        return Err(Failure::input(format!(
+            "{}: the run was started with other settings; --resume cannot change them, so leave those flags out",
+            args.out.unwrap_or_default().join("config.toml").display()
+        )));
+    }
+    let folder = RunFolder::new(args.out.unwrap_or_else(|| default_folder(&config)));
+    let dataset = carat_graph::open(&config.data, &args.data_folder.path())?;
+    let interrupted = interrupt::flag()?;
+    let mut progress = EpochProgress::new(config.epochs);
+    let summary = with_threads(args.threads.threads, || {
+        let options = RunOptions {
+            resume: args.resume,
+            checkpoint_every: CHECKPOINT_EVERY,
+            interrupted: &interrupted,
+            on_epoch: &mut |epoch: &EpochMetrics| progress.show(epoch),
+        };
+        carat::run(&dataset, &config, &folder, options)
+    })??;
+    progress.finish();
+    let path = folder.path().display().to_string();
+    let report = Report { run: &path, summary: &summary };
+    output::show(args.format.json, &report, || text(&path, &config, &summary))
+}
+
+fn default_folder(config: &TrainConfig) -> PathBuf {
+    let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
+    let TrainConfig { arch, hidden, heads, layers, split, seed, .. } = config;
+    let name = format!("{data}-{arch}-{hidden}-{heads}-{layers}-split{split}-seed{seed}");
+    let folder = PathBuf::from("runs").join(&name);
+    // A second run with the same name is another run: give it a folder of its own.
+    let numbered = (2..).map(|n| PathBuf::from("runs").join(format!("{name}-{n}")));
+    std::iter::once(folder).chain(numbered).find(|folder| !folder.exists()).unwrap_or_default()
+}
+
+fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
+    let mut text = String::new();
+    let stopped = if summary.interrupted { " (interrupted; --resume goes on)" } else { "" };
+    let _ = writeln!(
+        text,
+        "{} on {}: {} epochs in {:.1} s{stopped}, {} weights kept, of epoch {}",
+        config.arch,
+        config.data,
+        summary.epochs,
+        summary.train_seconds,
+        config.protocol,
+        match config.protocol {
+            carat::Protocol::Best => summary.best_epoch,
+            carat::Protocol::Paper => summary.epochs,
+        }
+    );
+    let figure = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.4}"));
+    let rows = [
+        ("test", figure(summary.test_loss), figure(summary.test_accuracy)),
+        ("validation", format!("{:.4}", summary.val_loss), format!("{:.4}", summary.val_accuracy)),
+    ];
+    let rows = rows.map(|(name, loss, accuracy)| vec![name.to_string(), loss, accuracy]);
+    text.push_str(&output::table(&["", ">loss", ">accuracy"], &rows));
+    if summary.attention_kl.is_some() {
+        let _ = writeln!(
+            text,
+            "attention: KL to label agreement {} (uniform attention: {}), ranks same-label edges first with \
+             probability {}",
+            figure(summary.attention_kl),
+            figure(summary.uniform_kl),
+            figure(summary.attention_auc)
+        );
+    }
+    let _ = writeln!(text, "run folder: {path}");
+    text
+}

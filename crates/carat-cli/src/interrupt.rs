@@ -1,0 +1,20 @@
+//! Ctrl-C: the first asks the work to end cleanly, the second ends the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::Failure;
+
+/// Takes over Ctrl-C and SIGTERM; the returned question tells whether one has come.
+pub fn flag() -> Result<impl Fn() -> bool + Send + Sync, Failure> {
+    let asked = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&asked);
+    ctrlc::set_handler(move || {
+        if handler.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        eprintln!("stopping after this step; once more to stop at once");
+    })
+    .map_err(|e| Failure::work(format!("cannot take over Ctrl-C: {e}")))?;
+    Ok(move || asked.load(Ordering::SeqCst))
+}
