@@ -71,18 +71,20 @@ impl<T: Real> Input<T> {
 
     /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
     pub(crate) fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
-        let width = bias.len();
-        dense::fill_rows(h, bias);
+        let (width, slope) = (bias.len(), T::from_f64(SLOPE));
         match &self.values {
-            Values::Dense(values) => multiply_add(
-                MatrixMut::new(h, self.num_rows, width),
-                Matrix::new(values, self.num_rows, self.num_columns),
-                Matrix::new(weight, self.num_columns, width),
-                T::ONE,
-            ),
-            Values::Sparse { rows, .. } => rows.multiply_add(h, weight, width),
+            Values::Dense(values) => {
+                dense::fill_rows(h, bias);
+                multiply_add(
+                    MatrixMut::new(h, self.num_rows, width),
+                    Matrix::new(values, self.num_rows, self.num_columns),
+                    Matrix::new(weight, self.num_columns, width),
+                    T::ONE,
+                );
+                dense::leaky_relu(h, slope);
+            }
+            Values::Sparse { rows, .. } => rows.affine_leaky_relu(h, weight, bias, slope),
         }
-        dense::leaky_relu(h, T::from_f64(SLOPE));
     }
 
     /// From the gradient of h (overwritten) to those of W1^T and b1 (added to).

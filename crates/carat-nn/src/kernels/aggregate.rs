@@ -11,7 +11,7 @@
 
 use pulp::Simd;
 
-use super::vector;
+use super::vector::{self, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, EdgeRows, Rows};
 use carat_graph::Block;
@@ -94,12 +94,31 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         score.row(simd, shape, j, alpha);
         vector::softmax_edges(alpha, heads);
-        aggregate.fill(T::ZERO);
-        for (&i, alpha) in shape.block.in_neighbours(j).iter().zip(alpha.chunks_exact(heads)) {
-            let h = shape.source(i);
-            for (aggregate, &alpha) in aggregate.chunks_exact_mut(width).zip(alpha) {
-                vector::add_scaled(simd, aggregate, alpha, h);
-            }
+        for (k, aggregate) in aggregate.chunks_exact_mut(width).enumerate() {
+            vector::weighted_sum(
+                simd,
+                aggregate,
+                Start::Zero,
+                &Neighbours { shape, target: j, weights: alpha, head: k },
+            );
+        }
+    }
+}
+
+/// The inputs of one target's in-neighbours, weighted by one head's column of `weights` (in-edges x heads).
+pub(crate) struct Neighbours<'a, T> {
+    pub(crate) shape: Shape<'a, T>,
+    pub(crate) target: usize,
+    pub(crate) weights: &'a [T],
+    pub(crate) head: usize,
+}
+
+impl<T: Real> WeightedRows<T> for Neighbours<'_, T> {
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+        let neighbours = self.shape.block.in_neighbours(self.target);
+        for (&i, weights) in neighbours.iter().zip(self.weights.chunks_exact(self.shape.heads)) {
+            visit(weights[self.head], self.shape.source(i));
         }
     }
 }
@@ -196,13 +215,30 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     d_source.fill(T::ZERO);
     for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
         let d_source = &mut d_source[row * own..(row + 1) * own];
+        vector::weighted_sum(simd, d_h, Start::Output, &OutEdges { shape, source: first + row, gradients });
         for (j, e) in shape.block.out_edges(first + row) {
-            let alpha = &gradients.alpha[e * heads..(e + 1) * heads];
-            let d_aggregate = &gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
-            for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
-                vector::add_scaled(simd, d_h, alpha, d_aggregate);
-            }
             score.source_edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
+        }
+    }
+}
+
+/// The gradients of the sums that one source went into, weighted by the attention it had in them.
+struct OutEdges<'a, T> {
+    shape: Shape<'a, T>,
+    source: usize,
+    gradients: Gradients<'a, T>,
+}
+
+impl<T: Real> WeightedRows<T> for OutEdges<'_, T> {
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+        let (heads, width) = (self.shape.heads, self.shape.width);
+        for (j, e) in self.shape.block.out_edges(self.source) {
+            let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
+            let d_aggregate = &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
+            for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
+                visit(alpha, d_aggregate);
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Sparse rows times a dense matrix, and the transpose of that: the encoder on a bag of words.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
-use super::vector;
+use super::vector::{self, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -50,14 +52,24 @@ impl<T: Real> Sparse<T> {
     /// out += self * dense, where `dense` and `out` have `width` columns.
     pub(crate) fn multiply_add(&self, out: &mut [T], dense: &[T], width: usize) {
         self.chunks.run(Rows::new(out, width), |range, rows| {
-            let (from, to) = (self.offsets[range.start], self.offsets[range.end]);
-            let part = Part {
-                offsets: &self.offsets[range.start..=range.end],
-                indices: &self.indices[from..to],
-                values: &self.values[from..to],
-            };
-            rows_times_dense(rows.into_slice(), part, dense, width);
+            rows_times_dense(rows.into_slice(), self.part(range), dense, Each::Add);
         });
+    }
+
+    /// out = LeakyReLU(self * dense + bias), row by row.
+    pub(crate) fn affine_leaky_relu(&self, out: &mut [T], dense: &[T], bias: &[T], slope: T) {
+        self.chunks.run(Rows::new(out, bias.len()), |range, rows| {
+            rows_times_dense(rows.into_slice(), self.part(range), dense, Each::AffineLeakyRelu(bias, slope));
+        });
+    }
+
+    fn part(&self, range: Range<usize>) -> Part<'_, T> {
+        let (from, to) = (self.offsets[range.start], self.offsets[range.end]);
+        Part {
+            offsets: &self.offsets[range.start..=range.end],
+            indices: &self.indices[from..to],
+            values: &self.values[from..to],
+        }
     }
 }
 
@@ -69,6 +81,31 @@ struct Part<'a, T> {
     values: &'a [T],
 }
 
+/// What happens to each row of the product.
+#[derive(Clone, Copy)]
+enum Each<'a, T> {
+    Add,
+    AffineLeakyRelu(&'a [T], T),
+}
+
+/// One sparse row's view of the dense rows it combines.
+struct Combination<'a, T> {
+    indices: &'a [u32],
+    values: &'a [T],
+    dense: &'a [T],
+    width: usize,
+}
+
+impl<T: Real> WeightedRows<T> for Combination<'_, T> {
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+        for (&index, &value) in self.indices.iter().zip(self.values) {
+            let start = index as usize * self.width;
+            visit(value, &self.dense[start..start + self.width]);
+        }
+    }
+}
+
 #[pulp::with_simd(rows_times_dense = pulp::Arch::new())]
 #[inline(always)]
 fn rows_times_dense_simd<'a, S: Simd, T: Real>(
@@ -76,14 +113,23 @@ fn rows_times_dense_simd<'a, S: Simd, T: Real>(
     out: &'a mut [T],
     part: Part<'a, T>,
     dense: &'a [T],
-    width: usize,
+    each: Each<'a, T>,
 ) {
     let first = part.offsets[0];
+    let rows = part.offsets.len() - 1;
+    let width = out.len() / rows.max(1);
     for (out, border) in out.chunks_exact_mut(width).zip(part.offsets.windows(2)) {
         let range = border[0] - first..border[1] - first;
-        for (&index, &value) in part.indices[range.clone()].iter().zip(&part.values[range]) {
-            let start = index as usize * width;
-            vector::add_scaled(simd, out, value, &dense[start..start + width]);
+        let combination =
+            Combination { indices: &part.indices[range.clone()], values: &part.values[range], dense, width };
+        match each {
+            Each::Add => vector::weighted_sum(simd, out, Start::Output, &combination),
+            Each::AffineLeakyRelu(bias, slope) => {
+                vector::weighted_sum(simd, out, Start::Row(bias), &combination);
+                for value in out {
+                    *value = vector::leaky_relu(*value, slope);
+                }
+            }
         }
     }
 }

@@ -53,6 +53,76 @@ pub(crate) fn add_scaled<S: Simd, T: Real>(_: S, y: &mut [T], a: T, x: &[T]) {
     }
 }
 
+/// Rows with weights, to be summed by [`weighted_sum`].
+pub(crate) trait WeightedRows<T> {
+    /// Calls `visit` with every (weight, row), always in the same order.
+    fn each(&self, visit: impl FnMut(T, &[T]));
+}
+
+/// out = start + sum of weight * row, or out += sum where there is no start. Columns are taken in blocks whose sums stay
+/// in registers while the rows go by; the last block overlaps its neighbour rather than fall back to single numbers.
+#[inline(always)]
+pub(crate) fn weighted_sum<S: Simd, T: Real>(simd: S, out: &mut [T], start: Start<'_, T>, rows: &impl WeightedRows<T>) {
+    let width = out.len();
+    let mut at = 0;
+    while at + 64 <= width {
+        weighted_block::<S, T, 64>(simd, out, start, at, 0, rows);
+        at += 64;
+    }
+    if at + 32 <= width {
+        weighted_block::<S, T, 32>(simd, out, start, at, 0, rows);
+        at += 32;
+    }
+    if at + 16 <= width {
+        weighted_block::<S, T, 16>(simd, out, start, at, 0, rows);
+        at += 16;
+    }
+    if at < width && width >= 16 {
+        weighted_block::<S, T, 16>(simd, out, start, width - 16, at + 16 - width, rows);
+    } else {
+        while at < width {
+            weighted_block::<S, T, 1>(simd, out, start, at, 0, rows);
+            at += 1;
+        }
+    }
+}
+
+/// What a weighted sum begins with.
+#[derive(Clone, Copy)]
+pub(crate) enum Start<'a, T> {
+    /// Zero.
+    Zero,
+    /// This row.
+    Row(&'a [T]),
+    /// What the output holds.
+    Output,
+}
+
+/// Columns `at..at + B` of a weighted sum, of which the first `done` are finished already and left alone.
+#[inline(always)]
+fn weighted_block<S: Simd, T: Real, const B: usize>(
+    _: S,
+    out: &mut [T],
+    start: Start<'_, T>,
+    at: usize,
+    done: usize,
+    rows: &impl WeightedRows<T>,
+) {
+    let mut sums = [T::ZERO; B];
+    match start {
+        Start::Zero => {}
+        Start::Row(row) => sums.copy_from_slice(&row[at..at + B]),
+        Start::Output => sums.copy_from_slice(&out[at..at + B]),
+    }
+    rows.each(|weight, row| {
+        let row = &row[at..at + B];
+        for c in 0..B {
+            sums[c] = multiply_add::<S, T>(weight, row[c], sums[c]);
+        }
+    });
+    out[at + done..at + B].copy_from_slice(&sums[done..]);
+}
+
 /// a . LeakyReLU(x + y)
 #[inline(always)]
 pub(crate) fn leaky_dot<S: Simd, T: Real>(_: S, a: &[T], x: &[T], y: &[T], slope: T) -> T {
@@ -130,6 +200,32 @@ mod tests {
             let y: Vec<f64> = (0..n).map(|i| 0.5 * i as f64).collect();
             let expected: f64 = x.iter().zip(&y).map(|(a, b)| a * b).sum();
             assert_eq!(dot(pulp::Scalar::new(), &x, &y), expected, "length {n}");
+        }
+    }
+
+    struct Pairs(Vec<(f64, Vec<f64>)>);
+
+    impl WeightedRows<f64> for Pairs {
+        fn each(&self, mut visit: impl FnMut(f64, &[f64])) {
+            self.0.iter().for_each(|(weight, row)| visit(*weight, row));
+        }
+    }
+
+    #[test]
+    fn weighted_sums_of_every_width_equal_the_definition() {
+        for width in 1..150 {
+            let row = |r: usize| (0..width).map(|c| (r * 31 + c * 7) as f64 % 13.0 - 6.0).collect::<Vec<f64>>();
+            let pairs = Pairs((0..3).map(|r| (r as f64 - 0.5, row(r))).collect());
+            for (start, begin) in
+                [(Start::Zero, vec![0.0; width]), (Start::Row(&row(9)), row(9)), (Start::Output, row(5))]
+            {
+                let mut out = row(5);
+                weighted_sum(pulp::Scalar::new(), &mut out, start, &pairs);
+                for c in 0..width {
+                    let expected = begin[c] + pairs.0.iter().map(|(w, row)| w * row[c]).sum::<f64>();
+                    assert_eq!(out[c], expected, "width {width}, column {c}");
+                }
+            }
         }
     }
 

@@ -15,8 +15,9 @@ use pulp::Simd;
 
 use super::gat::{project_heads, project_heads_backward};
 use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
-use crate::kernels::aggregate::{self, Gradients, Score, Shape};
-use crate::kernels::{dense, vector};
+use crate::kernels::aggregate::{self, Gradients, Neighbours, Score, Shape};
+use crate::kernels::dense;
+use crate::kernels::vector::{self, Start};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -189,12 +190,8 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
         d_score: &mut [T],
         d_target: &mut [T],
     ) {
-        d_target.fill(T::ZERO);
-        for (&i, d_score) in shape.block.in_neighbours(target).iter().zip(d_score.chunks_exact(self.heads)) {
-            let h = shape.source(i);
-            for (d_t, &d_score) in d_target.chunks_exact_mut(self.width).zip(d_score) {
-                vector::add_scaled(simd, d_t, d_score, h);
-            }
+        for (head, d_t) in d_target.chunks_exact_mut(self.width).enumerate() {
+            vector::weighted_sum(simd, d_t, Start::Zero, &Neighbours { shape, target, weights: d_score, head });
         }
     }
 
