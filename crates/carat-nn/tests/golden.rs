@@ -58,8 +58,11 @@ fn network(config: NetworkConfig, golden: &Golden, fallback: Option<&Golden>) ->
     network
 }
 
+/// Name, shape and values.
+type Named = (String, Vec<usize>, Vec<f32>);
+
 /// The gradient of the mean training loss, per parameter in PyG's order, and the loss itself.
-fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<(String, Vec<usize>, Vec<f32>)>) {
+fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<Named>) {
     let train = &dataset.splits()[0].train;
     let labels: Vec<u32> = train.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
     let blocks = BlockBuilder::new(dataset.graph()).build(train, network.config().layers);

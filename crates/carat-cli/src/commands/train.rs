@@ -38,6 +38,9 @@ pub struct Args {
     /// Go on with the run in --out, with its settings; starts it where there is none
     #[arg(long)]
     resume: bool,
+    /// Seconds between checkpoints; what a kill loses is computed again, to the same bits
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    checkpoint_every: f64,
     #[command(flatten)]
     format: Format,
 }
@@ -50,14 +53,13 @@ struct Report<'a> {
     summary: &'a Summary,
 }
 
-/// Time between checkpoints. Training is deterministic: what a kill loses is computed again, to the same bits.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
-
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     if args.resume && args.out.is_none() {
         return Err(Failure::input("--resume needs --out DIR, the folder of the run to go on with"));
     }
+    let checkpoint_every = Duration::try_from_secs_f64(args.checkpoint_every)
+        .map_err(|_| Failure::input(format!("--checkpoint-every {} is not a length of time", args.checkpoint_every)))?;
     let started = match &args.out {
         Some(out) if args.resume => RunFolder::new(out).config()?,
         _ => None,
@@ -76,7 +78,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let summary = with_threads(args.threads.threads, || {
         let options = RunOptions {
             resume: args.resume,
-            checkpoint_every: CHECKPOINT_EVERY,
+            checkpoint_every,
             interrupted: &interrupted,
             on_epoch: &mut |epoch: &EpochMetrics| progress.show(epoch),
         };

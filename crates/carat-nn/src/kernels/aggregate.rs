@@ -11,7 +11,7 @@
 
 use pulp::Simd;
 
-use super::vector::{self, Start, WeightedRows};
+use super::vector::{self, RowSum, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, EdgeRows, Rows};
 use carat_graph::Block;
@@ -115,10 +115,10 @@ pub(crate) struct Neighbours<'a, T> {
 
 impl<T: Real> WeightedRows<T> for Neighbours<'_, T> {
     #[inline(always)]
-    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+    fn add_to(&self, sum: &mut impl RowSum<T>) {
         let neighbours = self.shape.block.in_neighbours(self.target);
         for (&i, weights) in neighbours.iter().zip(self.weights.chunks_exact(self.shape.heads)) {
-            visit(weights[self.head], self.shape.source(i));
+            sum.add(weights[self.head], self.shape.source(i));
         }
     }
 }
@@ -231,13 +231,13 @@ struct OutEdges<'a, T> {
 
 impl<T: Real> WeightedRows<T> for OutEdges<'_, T> {
     #[inline(always)]
-    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+    fn add_to(&self, sum: &mut impl RowSum<T>) {
         let (heads, width) = (self.shape.heads, self.shape.width);
         for (j, e) in self.shape.block.out_edges(self.source) {
             let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
             let d_aggregate = &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
             for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
-                visit(alpha, d_aggregate);
+                sum.add(alpha, d_aggregate);
             }
         }
     }

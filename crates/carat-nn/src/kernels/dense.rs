@@ -29,6 +29,8 @@ pub(crate) fn add_column_sums_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut 
     }
 }
 
+// The macro makes a struct of the arguments, whose fields need the lifetime named.
+#[allow(clippy::needless_lifetimes)]
 #[pulp::with_simd(leaky_relu_in_place = pulp::Arch::new())]
 #[inline(always)]
 fn leaky_relu_in_place_simd<'a, S: Simd, T: Real>(simd: S, values: &'a mut [T], slope: T) {

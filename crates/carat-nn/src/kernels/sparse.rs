@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::vector::{self, Start, WeightedRows};
+use super::vector::{self, RowSum, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -98,10 +98,10 @@ struct Combination<'a, T> {
 
 impl<T: Real> WeightedRows<T> for Combination<'_, T> {
     #[inline(always)]
-    fn each(&self, mut visit: impl FnMut(T, &[T])) {
+    fn add_to(&self, sum: &mut impl RowSum<T>) {
         for (&index, &value) in self.indices.iter().zip(self.values) {
             let start = index as usize * self.width;
-            visit(value, &self.dense[start..start + self.width]);
+            sum.add(value, &self.dense[start..start + self.width]);
         }
     }
 }

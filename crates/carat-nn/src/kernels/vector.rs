@@ -1,5 +1,7 @@
 //! Vector pieces that every kernel is made of. All are inlined into a kernel compiled for the machine at hand.
 
+use std::marker::PhantomData;
+
 use pulp::Simd;
 
 use crate::real::Real;
@@ -55,8 +57,15 @@ pub(crate) fn add_scaled<S: Simd, T: Real>(_: S, y: &mut [T], a: T, x: &[T]) {
 
 /// Rows with weights, to be summed by [`weighted_sum`].
 pub(crate) trait WeightedRows<T> {
-    /// Calls `visit` with every (weight, row), always in the same order.
-    fn each(&self, visit: impl FnMut(T, &[T]));
+    /// Adds every (weight, row) to `sum`, always in the same order.
+    fn add_to(&self, sum: &mut impl RowSum<T>);
+}
+
+/// A sum under way. A trait rather than a closure, because only a named function can be inlined by force, and a body
+/// that is not inlined into the kernel is compiled for the plainest machine.
+pub(crate) trait RowSum<T> {
+    /// sum += weight * row
+    fn add(&mut self, weight: T, row: &[T]);
 }
 
 /// out = start + sum of weight * row, or out += sum where there is no start. Columns are taken in blocks whose sums stay
@@ -108,19 +117,31 @@ fn weighted_block<S: Simd, T: Real, const B: usize>(
     done: usize,
     rows: &impl WeightedRows<T>,
 ) {
-    let mut sums = [T::ZERO; B];
+    let mut block = Block::<S, T, B> { sums: [T::ZERO; B], at, simd: PhantomData };
     match start {
         Start::Zero => {}
-        Start::Row(row) => sums.copy_from_slice(&row[at..at + B]),
-        Start::Output => sums.copy_from_slice(&out[at..at + B]),
+        Start::Row(row) => block.sums.copy_from_slice(&row[at..at + B]),
+        Start::Output => block.sums.copy_from_slice(&out[at..at + B]),
     }
-    rows.each(|weight, row| {
-        let row = &row[at..at + B];
-        for c in 0..B {
-            sums[c] = multiply_add::<S, T>(weight, row[c], sums[c]);
+    rows.add_to(&mut block);
+    out[at + done..at + B].copy_from_slice(&block.sums[done..]);
+}
+
+/// B columns of a sum, from column `at`.
+struct Block<S, T, const B: usize> {
+    sums: [T; B],
+    at: usize,
+    simd: PhantomData<S>,
+}
+
+impl<S: Simd, T: Real, const B: usize> RowSum<T> for Block<S, T, B> {
+    #[inline(always)]
+    fn add(&mut self, weight: T, row: &[T]) {
+        let row = &row[self.at..self.at + B];
+        for (sum, &value) in self.sums.iter_mut().zip(row) {
+            *sum = multiply_add::<S, T>(weight, value, *sum);
         }
-    });
-    out[at + done..at + B].copy_from_slice(&sums[done..]);
+    }
 }
 
 /// a . LeakyReLU(x + y)
@@ -206,8 +227,8 @@ mod tests {
     struct Pairs(Vec<(f64, Vec<f64>)>);
 
     impl WeightedRows<f64> for Pairs {
-        fn each(&self, mut visit: impl FnMut(f64, &[f64])) {
-            self.0.iter().for_each(|(weight, row)| visit(*weight, row));
+        fn add_to(&self, sum: &mut impl RowSum<f64>) {
+            self.0.iter().for_each(|(weight, row)| sum.add(*weight, row));
         }
     }
 
