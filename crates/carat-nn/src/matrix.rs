@@ -3,6 +3,8 @@
 //! The product runs in chunks of output rows whose borders depend on the shape alone, each by a single-threaded GEMM.
 //! Every entry is thus summed in one order, whatever the number of threads.
 
+use std::ops::Range;
+
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -30,6 +32,14 @@ impl<'a, T> Matrix<'a, T> {
             data.len()
         );
         Self { data, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// Some of the rows.
+    #[must_use]
+    pub fn rows(self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.rows, "rows {range:?} of {}", self.rows);
+        let start = (range.start * self.row_stride).min(self.data.len());
+        Self { data: &self.data[start..], rows: range.len(), ..self }
     }
 
     /// The transpose.
@@ -85,6 +95,30 @@ pub fn multiply_add<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<
 }
 
 fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T, accumulate: bool) {
+    let (columns, row_stride) = (out.columns, out.row_stride);
+    assert_eq!(a.rows, out.rows, "rows of a product");
+    if out.rows == 0 || columns == 0 {
+        return;
+    }
+    row_chunks(out.rows, columns * a.columns).run(Rows::new(out.data, row_stride), |range, rows| {
+        let part = MatrixMut::strided(rows.into_slice(), range.len(), columns, row_stride);
+        product_here(part, a.rows(range), b, scale, accumulate);
+    });
+}
+
+/// Chunks of rows, each of which costs `work_per_row` multiply-adds.
+pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
+    Chunks::even(rows, (CHUNK_WORK / work_per_row.max(1)).max(32).next_multiple_of(16))
+}
+
+/// out = scale * a b, or out += scale * a b, on this thread alone.
+pub(crate) fn product_here<T: Real>(
+    out: MatrixMut<'_, T>,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    scale: T,
+    accumulate: bool,
+) {
     assert!(
         a.rows == out.rows && b.columns == out.columns && a.columns == b.rows,
         "cannot multiply {} x {} by {} x {} into {} x {}",
@@ -95,43 +129,37 @@ fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, s
         out.rows,
         out.columns
     );
-    let (columns, inner, row_stride) = (out.columns, a.columns, out.row_stride);
-    if out.rows == 0 || columns == 0 {
+    if out.rows == 0 || out.columns == 0 {
         return;
     }
-    let chunk_rows = (CHUNK_WORK / (columns * inner).max(1)).max(32).next_multiple_of(16);
-    Chunks::even(out.rows, chunk_rows).run(Rows::new(out.data, row_stride), |range, rows| {
-        let rows = rows.into_slice();
-        debug_assert!(rows.len() >= (range.len() - 1) * row_stride + columns);
-        // SAFETY: `gemm` reads a[range, ..] and b and writes `range.len()` rows of `columns` values into `rows`, all
-        // at the strides given. `Matrix` and `MatrixMut` checked on construction that their last entry lies within
-        // their slices (the transpose swaps extents and strides together), the shapes were compared above, and
-        // `Chunks::even` yields sub-ranges of 0..out.rows with the matching part of `out.data`. `rows` is a unique
-        // borrow, so it overlaps neither input. T is f32 or f64, both of which `gemm` supports.
-        unsafe {
-            gemm::gemm(
-                range.len(),
-                columns,
-                inner,
-                rows.as_mut_ptr(),
-                1,
-                row_stride as isize,
-                accumulate,
-                a.data.as_ptr().add(range.start * a.row_stride),
-                a.column_stride as isize,
-                a.row_stride as isize,
-                b.data.as_ptr(),
-                b.column_stride as isize,
-                b.row_stride as isize,
-                T::ONE,
-                scale,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
-        }
-    });
+    // SAFETY: `gemm` reads all of `a` and `b` and writes all of `out`, at the strides given. `Matrix` and `MatrixMut`
+    // checked on construction that their last entry lies within their slices (the transpose swaps extents and strides
+    // together; `rows` takes a range inside the extent and moves the start by whole rows), and the shapes were compared
+    // above. `out.data` is a unique borrow, so it overlaps neither input. T is f32 or f64, both of which `gemm`
+    // supports.
+    unsafe {
+        gemm::gemm(
+            out.rows,
+            out.columns,
+            a.columns,
+            out.data.as_mut_ptr(),
+            1,
+            out.row_stride as isize,
+            accumulate,
+            a.data.as_ptr(),
+            a.column_stride as isize,
+            a.row_stride as isize,
+            b.data.as_ptr(),
+            b.column_stride as isize,
+            b.row_stride as isize,
+            T::ONE,
+            scale,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
 }
 
 #[cfg(test)]

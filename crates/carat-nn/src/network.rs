@@ -214,7 +214,7 @@ impl<T: Real> Network<T> {
             total += loss::cross_entropy(scores, label as usize).to_f64();
             loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
         }
-        gradient.fill(T::ZERO);
+        dense::fill_zero(gradient);
         self.backward(blocks, input, work, gradient);
         total / labels.len() as f64
     }
@@ -235,8 +235,8 @@ impl<T: Real> Network<T> {
 
         work.d_h.resize_with(layers + 1, Vec::new);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
-            d_h.clear();
             d_h.resize(h.len(), T::ZERO);
+            dense::fill_zero(d_h);
         }
         // The first half of the joined row reaches the encoder directly, the second half the last layer.
         for (j, d_joined) in work.d_joined.chunks_exact(2 * hidden).enumerate() {

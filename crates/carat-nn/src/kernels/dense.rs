@@ -9,6 +9,12 @@ use crate::rows::{Chunks, Rows};
 /// Rows per chunk where the work per row is small.
 const CHUNK_ROWS: usize = 2048;
 
+/// Sets everything to zero.
+pub(crate) fn fill_zero<T: Real>(values: &mut [T]) {
+    let chunks = Chunks::even(values.len(), CHUNK_ROWS * 32);
+    chunks.run(Rows::new(values, 1), |_, rows| rows.into_slice().fill(T::ZERO));
+}
+
 /// Writes `row` into every row of `out`.
 pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
     for out in out.chunks_exact_mut(row.len().max(1)) {

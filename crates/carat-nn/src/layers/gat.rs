@@ -11,7 +11,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
 use crate::kernels::aggregate::{self, Gradients, Score, Shape};
 use crate::kernels::{dense, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -61,7 +61,7 @@ impl<T: Real> Attention<T> for Gat {
         aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
 
         dense::fill_rows(out, bias);
-        project_heads(out, aggregate, weight, targets, pass.shape);
+        per_head::average(out, aggregate, weight, pass.shape);
     }
 
     fn backward(
@@ -80,7 +80,7 @@ impl<T: Real> Attention<T> for Gat {
             &mut state.buffers;
         dense::add_column_sums(d_bias, d_out);
         let d_aggregate = sized(d_aggregate, targets * heads * width);
-        project_heads_backward(d_out, aggregate, weight, targets, pass.shape, d_weight, d_aggregate);
+        per_head::average_backward(d_out, aggregate, weight, pass.shape, d_weight, d_aggregate);
 
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
         let score = GatScore { source_score, target_score, heads };
@@ -134,45 +134,6 @@ fn score_vectors_backward_simd<'a, S: Simd, T: Real>(
         let d_u = &d_u[head * width..(head + 1) * width];
         vector::add_scaled(simd, d_weight, att[row], d_u);
         d_att[row] += vector::dot(simd, weight, d_u);
-    }
-}
-
-/// out_j += (1/K) sum_k W_k agg_jk
-pub(super) fn project_heads<T: Real>(
-    out: &mut [T],
-    aggregate: &[T],
-    weight: &[T],
-    targets: usize,
-    LayerShape { width, heads }: LayerShape,
-) {
-    let share = T::ONE / T::from_f64(heads as f64);
-    for k in 0..heads {
-        let part = aggregate.get(k * width..).unwrap_or(&[]);
-        let head = Matrix::strided(part, targets, width, heads * width);
-        let weight = Matrix::new(&weight[k * width * width..], width, width);
-        multiply_add(MatrixMut::new(out, targets, width), head, weight.t(), share);
-    }
-}
-
-/// d_W_k += (1/K) d_out^T agg_k and d_agg_k = (1/K) d_out W_k
-pub(super) fn project_heads_backward<T: Real>(
-    d_out: &[T],
-    aggregate: &[T],
-    weight: &[T],
-    targets: usize,
-    LayerShape { width, heads }: LayerShape,
-    d_weight: &mut [T],
-    d_aggregate: &mut [T],
-) {
-    let share = T::ONE / T::from_f64(heads as f64);
-    let d_out = Matrix::new(d_out, targets, width);
-    let stride = heads * width;
-    for k in 0..heads {
-        let head = k * width * width..(k + 1) * width * width;
-        let part = Matrix::strided(aggregate.get(k * width..).unwrap_or(&[]), targets, width, stride);
-        multiply_add(MatrixMut::new(&mut d_weight[head.clone()], width, width), d_out.t(), part, share);
-        let part = MatrixMut::strided(d_aggregate.get_mut(k * width..).unwrap_or(&mut []), targets, width, stride);
-        multiply(part, d_out, Matrix::new(&weight[head], width, width), share);
     }
 }
 

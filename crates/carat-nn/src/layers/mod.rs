@@ -4,6 +4,7 @@
 
 mod gat;
 mod gatv2;
+mod per_head;
 mod transformer;
 
 use std::fmt;

@@ -13,12 +13,11 @@
 
 use pulp::Simd;
 
-use super::gat::{project_heads, project_heads_backward};
-use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
 use crate::kernels::aggregate::{self, Gradients, Neighbours, Score, Shape};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, Start};
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 
@@ -58,11 +57,7 @@ impl<T: Real> Attention<T> for Transformer {
         dense::fill_rows(q, query_bias);
         multiply_add(MatrixMut::new(q, targets, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
-        for k in 0..heads {
-            let q = Matrix::strided(q.get(k * width..).unwrap_or(&[]), targets, width, all);
-            let t = MatrixMut::strided(t.get_mut(k * width..).unwrap_or(&mut []), targets, width, all);
-            multiply(t, q, Matrix::new(&key[k * width * width..], width, width), scale);
-        }
+        per_head::multiply(t, q, key, false, scale, pass.shape);
 
         let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
         let aggregate = sized(aggregate, targets * all);
@@ -71,7 +66,7 @@ impl<T: Real> Attention<T> for Transformer {
 
         dense::fill_rows(out, skip_bias);
         multiply_add(MatrixMut::new(out, targets, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
-        project_heads(out, aggregate, value, targets, pass.shape);
+        per_head::average(out, aggregate, value, pass.shape);
         // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
         dense::add_column_sums(&mut mean_bias, value_bias);
@@ -117,7 +112,7 @@ impl<T: Real> Attention<T> for Transformer {
             d_head.iter_mut().zip(&mean_bias).for_each(|(d_bias, sum)| *d_bias += *sum);
         }
         let d_aggregate = sized(d_aggregate, targets * all);
-        project_heads_backward(d_out, aggregate, value, targets, pass.shape, d_value, d_aggregate);
+        per_head::average_backward(d_out, aggregate, value, pass.shape, d_value, d_aggregate);
 
         // Attention.
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
@@ -131,14 +126,8 @@ impl<T: Real> Attention<T> for Transformer {
         // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
         let d_q = sized(d_q, targets * all);
-        for k in 0..heads {
-            let head = k * width * width..(k + 1) * width * width;
-            let d_t = Matrix::strided(d_t.get(k * width..).unwrap_or(&[]), targets, width, all);
-            let q = Matrix::strided(q.get(k * width..).unwrap_or(&[]), targets, width, all);
-            multiply_add(MatrixMut::new(&mut d_key[head.clone()], width, width), q.t(), d_t, scale);
-            let d_q = MatrixMut::strided(d_q.get_mut(k * width..).unwrap_or(&mut []), targets, width, all);
-            multiply(d_q, d_t, Matrix::new(&key[head], width, width).t(), scale);
-        }
+        per_head::add_gradient(d_key, q, d_t, scale, pass.shape);
+        per_head::multiply(d_q, d_t, key, true, scale, pass.shape);
         dense::add_column_sums(d_query_bias, d_q);
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
