@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{attention, bench, data, predict, train};
+use crate::commands::{attention, bench, data, demo, predict, train};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -12,6 +12,7 @@ use crate::failure::Failure;
     version,
     disable_help_subcommand = true,
     after_help = "Examples:
+  carat demo                             a first look, without any data
   carat data list                        the public datasets
   carat data get cora                    fetch one
   carat data info cora                   its sizes, splits and homophily
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Data(data::Args),
+    Demo(demo::Args),
     Train(train::Args),
     Predict(predict::Args),
     Attention(attention::Args),
@@ -40,6 +42,7 @@ enum Command {
 pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         Command::Data(args) => data::run(args),
+        Command::Demo(args) => demo::run(args),
         Command::Train(args) => train::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Attention(args) => attention::run(args),

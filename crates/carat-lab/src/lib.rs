@@ -1,1 +1,21 @@
-//! placeholder
+//! Experiments with carat: many runs side by side, statistics over them, and pages that show them.
+//!
+//! ```
+//! use carat_lab::demo::{self, DemoConfig};
+//! use carat_graph::generators::PlantedConfig;
+//!
+//! let planted = PlantedConfig { nodes: 200, ..PlantedConfig::default() };
+//! let config = DemoConfig { planted, seeds: 2, ..DemoConfig::default() };
+//! let report = demo::run(&config, &|_| {})?;
+//! for arm in &report.arms {
+//!     println!("{} {}: accuracy {:.2}", arm.arch, arm.treatment.name(), arm.test_accuracy.mean);
+//! }
+//! let page = demo::page(&report);
+//! assert!(page.starts_with("<!DOCTYPE html>"));
+//! # Ok::<(), carat::Error>(())
+//! ```
+
+pub mod demo;
+pub mod figures;
+pub mod page;
+pub mod statistics;

@@ -3,5 +3,6 @@
 pub mod attention;
 pub mod bench;
 pub mod data;
+pub mod demo;
 pub mod predict;
 pub mod train;
