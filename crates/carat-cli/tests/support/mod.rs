@@ -1,4 +1,5 @@
 //! Running the real binary.
+#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

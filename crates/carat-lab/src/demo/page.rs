@@ -43,7 +43,7 @@ fn limits(report: &DemoReport) -> Vec<String> {
             "With {} there is no test of significance here; the figures show every run instead.",
             if report.config.seeds == 1 { "one seed".to_string() } else { format!("{} seeds", report.config.seeds) }
         ),
-        "The oracle knows which edges were planted. It bounds what could be won by ignoring them, and is no method.".into(),
+        "The oracle knows which edges were planted. It shows about how much there is to win by ignoring them, and is no method.".into(),
         "Attention is that of the last layer. In a network of several layers, what a neighbour passes on is itself a \
          mixture of what it heard, so little attention on spurious edges in one layer is not the same as no influence."
             .into(),

@@ -53,13 +53,13 @@ pub fn meaning(report: &DemoReport) -> [(&'static str, String); 5] {
 pub fn planted_graph(report: &DemoReport) -> String {
     let (graph, planted) = (&report.graph, &report.config.planted);
     format!(
-        "A planted graph is artificial: {} nodes in {} classes, about {:.0} directed edges. Useful edges mostly join nodes \
+        "A planted graph is artificial: {} nodes with about {:.0} in-edges each, in {} classes. Useful edges mostly join nodes \
          of one class. The others, {:.0} % of all, are spurious: they come from decoy nodes whose words hint at the label \
          of a training node more often than chance, and say nothing about the label of a validation or test node. A \
-         network that listens to them learns a shortcut that does not carry over.",
+         network that listens to them can learn a shortcut that does not carry over.",
         graph.nodes,
+        graph.edges / graph.nodes.max(1) as f64,
         planted.classes,
-        graph.edges,
         100.0 * graph.spurious_share
     )
 }

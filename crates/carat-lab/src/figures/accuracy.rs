@@ -12,6 +12,7 @@ pub fn accuracy(report: &DemoReport) -> Figure {
     let panels = report.config.kinds.iter().map(|&kind| {
         let arms: Vec<_> = report.arms_of(kind).collect();
         let mut panel = Panel::new(kind.name(), (0.0, arms.len() as f64), range, "test accuracy");
+        panel.y_axis(&panel.y.ticks(5));
         let place = |position: usize| position as f64 + 0.42;
         for seed in 0..report.config.seeds {
             let points = arms

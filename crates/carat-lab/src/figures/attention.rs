@@ -14,6 +14,7 @@ pub fn attention(report: &DemoReport) -> Figure {
     let panels = measured.iter().map(|(arm, histogram)| {
         let title = format!("{}, {}", arm.arch, arm.treatment.label());
         let mut panel = Panel::new(&title, (low, high), (0.0, top), "% of in-edges");
+        panel.y_axis(&panel.y.ticks(4));
         let (useful, spurious) = (percent(&histogram.useful), percent(&histogram.spurious));
         let bounds: Vec<f64> = (0..=useful.len()).map(|bin| low + AttentionHistogram::STEP * bin as f64).collect();
         panel.area("useful", &bounds, &useful);

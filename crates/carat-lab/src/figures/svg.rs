@@ -22,20 +22,24 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    /// A panel for these ranges of values, with y ticks and grid lines.
+    /// A panel for these ranges of values.
     pub(super) fn new(title: &str, x: (f64, f64), y: (f64, f64), y_label: &str) -> Self {
         let x = Scale::new(x, (LEFT, WIDTH - RIGHT));
         let y = Scale::new(y, (HEIGHT - BOTTOM, TOP));
         let mut panel = Self { body: String::new(), title: title.to_string(), x, y };
         panel.text(LEFT, 14.0, "title", title);
         panel.text(WIDTH - RIGHT, 14.0, "label end", y_label);
-        for (value, text) in y.ticks(4) {
-            let place = y.place(value);
-            panel.segment("grid", (LEFT, place), (WIDTH - RIGHT, place));
-            panel.text(LEFT - 6.0, place + 4.0, "tick end", &text);
-        }
         panel.segment("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
         panel
+    }
+
+    /// Ticks on the y axis, with grid lines.
+    pub(super) fn y_axis(&mut self, ticks: &[(f64, String)]) {
+        for (value, text) in ticks {
+            let place = self.y.place(*value);
+            self.segment("grid", (LEFT, place), (WIDTH - RIGHT, place));
+            self.text(LEFT - 6.0, place + 4.0, "tick end", text);
+        }
     }
 
     /// Ticks on the x axis, and what it measures.

@@ -1,0 +1,90 @@
+//! `carat demo`, by the real binary: the page, the JSON, and that both tell the same.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{assert_fails, carat, json, stdout};
+
+const SMALL: [&str; 5] = ["demo", "--seeds", "2", "--nodes", "200"];
+
+fn with_out<'a>(extra: &[&'a str], out: &'a Path) -> Vec<&'a str> {
+    [&SMALL[..], extra, &["--out", out.to_str().unwrap()]].concat()
+}
+
+/// The JSON that the page carries.
+fn embedded(page: &str) -> Value {
+    let start = page.split("<script type=\"application/json\" id=\"report\">").nth(1).unwrap();
+    serde_json::from_str(start.split("</script>").next().unwrap()).unwrap()
+}
+
+#[test]
+fn the_page_is_whole_and_self_contained() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("demo.html");
+    let text = stdout(folder.path(), &with_out(&[], &out));
+    assert!(text.contains("spurious") && text.contains("transformer") && text.contains("demo.html"), "{text}");
+    let page = fs::read_to_string(&out).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file was left");
+
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    for address in ["http://", "https://", "src=", "href=", "url(", "@import"] {
+        assert!(!page.contains(address), "{address}");
+    }
+    for title in ["Test accuracy", "Attention on useful and on spurious edges", "Learning curves"] {
+        assert!(page.contains(&format!("<h3>{title}</h3>")), "{title}");
+    }
+    assert_eq!(page.matches("<svg ").count(), 9);
+    for tag in ["html", "head", "body", "main", "figure", "svg", "table", "tr", "ul", "li", "title", "text", "script"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        assert!(opened > 0, "{tag}");
+    }
+    assert!(!page.contains("NaN"));
+}
+
+#[test]
+fn json_is_what_the_page_shows_and_the_same_every_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first.html"), folder.path().join("second.html"));
+    let mut printed = json(folder.path(), &with_out(&[], &first));
+    let again = json(folder.path(), &with_out(&["--threads", "1"], &second));
+    let page = fs::read_to_string(&first).unwrap();
+    assert_eq!(page, fs::read_to_string(&second).unwrap());
+    assert_eq!(printed["arms"], again["arms"]);
+
+    let fields = printed.as_object_mut().unwrap();
+    assert_eq!(fields.remove("page").unwrap(), first.to_str().unwrap());
+    assert_eq!(printed, embedded(&page));
+
+    let arms = printed["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 6);
+    for arm in arms {
+        let runs: Vec<f64> =
+            arm["runs"].as_array().unwrap().iter().map(|run| run["test_accuracy"].as_f64().unwrap()).collect();
+        assert_eq!(runs.len(), 2);
+        let (mean, deviation) = ((runs[0] + runs[1]) / 2.0, (runs[0] - runs[1]).abs() / 2f64.sqrt());
+        let found = &arm["test_accuracy"];
+        assert!((found["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+        assert!((found["deviation"].as_f64().unwrap() - deviation).abs() < 1e-12);
+        let cell = format!("<td class=\"number\">{mean:.3} ± {deviation:.3}</td>");
+        assert!(page.contains(&cell), "{cell}");
+        assert_eq!(arm["spurious_attention"].is_null(), arm["treatment"] == "oracle");
+    }
+}
+
+#[test]
+fn wrong_arguments_are_named_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("demo.html");
+    let run = |extra: &[&str], out: &Path| {
+        carat(folder.path(), &[&["demo"], extra, &["--out", out.to_str().unwrap()]].concat())
+    };
+    assert_fails(&run(&["--seeds", "0"], &out), 2, &["seeds must be between 1 and"]);
+    assert_fails(&run(&["--nodes", "7"], &out), 2, &["nodes"]);
+    assert_fails(&run(&[], &folder.path().join("none/demo.html")), 2, &["there is no folder"]);
+    assert_fails(&run(&[], folder.path()), 2, &["is a folder"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
