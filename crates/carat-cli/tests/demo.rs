@@ -82,7 +82,9 @@ fn wrong_arguments_are_named_before_any_work() {
     let run = |extra: &[&str], out: &Path| {
         carat(folder.path(), &[&["demo"], extra, &["--out", out.to_str().unwrap()]].concat())
     };
-    assert_fails(&run(&["--seeds", "0"], &out), 2, &["seeds must be between 1 and"]);
+    for seeds in ["0", "18446744073709551615"] {
+        assert_fails(&run(&["--seeds", seeds], &out), 2, &["seeds must be between 1 and"]);
+    }
     assert_fails(&run(&["--nodes", "7"], &out), 2, &["nodes"]);
     assert_fails(&run(&[], &folder.path().join("none/demo.html")), 2, &["there is no folder"]);
     assert_fails(&run(&[], folder.path()), 2, &["is a folder"]);

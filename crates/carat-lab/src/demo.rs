@@ -63,6 +63,11 @@ impl DemoConfig {
         self.planted.check()?;
         self.train.check()
     }
+
+    /// How many networks [`run`] trains.
+    pub fn runs(&self) -> usize {
+        (self.kinds.len() * Treatment::ALL.len()).saturating_mul(self.seeds)
+    }
 }
 
 /// What is done about the spurious edges.
@@ -104,15 +109,6 @@ impl Treatment {
     }
 }
 
-/// Told after every run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Runs finished.
-    pub finished: usize,
-    /// Runs in all.
-    pub total: usize,
-}
-
 /// One seed's data.
 struct Graphs {
     planted: Dataset,
@@ -139,20 +135,20 @@ fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
 }
 
 /// Draws the graphs, trains every arm on each, in parallel, and sums up. The report depends on `config` alone.
-pub fn run(config: &DemoConfig, progress: &(dyn Fn(Progress) + Sync)) -> Result<DemoReport, Error> {
+/// `finished` is told after each of the [`DemoConfig::runs`] how many are done.
+pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<DemoReport, Error> {
     config.check()?;
     let graphs: Vec<Graphs> =
         (0..config.seeds as u64).map(|seed| Graphs::draw(config, seed)).collect::<Result<_, Error>>()?;
     let arms = config.kinds.iter().flat_map(|&kind| Treatment::ALL.map(|treatment| (kind, treatment)));
     let arms: Vec<(AttentionKind, Treatment)> = arms.collect();
-    let total = arms.len() * config.seeds;
-    let finished = AtomicUsize::new(0);
-    let runs: Vec<(RunReport, Option<AttentionHistogram>)> = (0..total)
+    let done = AtomicUsize::new(0);
+    let runs: Vec<(RunReport, Option<AttentionHistogram>)> = (0..config.runs())
         .into_par_iter()
         .map(|number| {
             let ((kind, treatment), seed) = (arms[number / config.seeds], number % config.seeds);
             let run = train(config, kind, treatment.dataset(&graphs[seed]), seed as u64);
-            progress(Progress { finished: finished.fetch_add(1, Ordering::Relaxed) + 1, total });
+            finished(done.fetch_add(1, Ordering::Relaxed) + 1);
             run
         })
         .collect::<Result<_, Error>>()?;

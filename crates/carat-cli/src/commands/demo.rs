@@ -50,13 +50,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let mut config = DemoConfig { seeds: args.seeds, ..DemoConfig::default() };
     config.planted.nodes = args.nodes;
     check_folder(&args.out)?;
-    let bar = progress_bar();
-    let report = carat::with_threads(args.threads.map(usize::from), || {
-        demo::run(&config, &|progress| {
-            bar.set_length(progress.total as u64);
-            bar.inc(1);
-        })
-    });
+    let bar = progress_bar(config.runs());
+    let report = carat::with_threads(args.threads.map(usize::from), || demo::run(&config, &|_| bar.inc(1)));
     bar.finish_and_clear();
     let report = report??;
     let page = demo::page(&report);
@@ -81,8 +76,8 @@ fn check_folder(out: &std::path::Path) -> Result<(), Failure> {
     }
 }
 
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
+fn progress_bar(runs: usize) -> ProgressBar {
+    let bar = ProgressBar::new(runs as u64);
     if let Ok(style) = ProgressStyle::with_template("training [{bar:30}] {pos}/{len} runs, {elapsed} ") {
         bar.set_style(style.progress_chars("=> "));
     }

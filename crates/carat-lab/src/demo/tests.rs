@@ -25,8 +25,9 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
     let config = small();
     let told = std::sync::Mutex::new(Vec::new());
     let report =
-        carat::with_threads(Some(1), || run(&config, &|p| told.lock().unwrap().push(p.finished))).unwrap().unwrap();
-    assert_eq!(told.into_inner().unwrap(), (1..=12).collect::<Vec<_>>());
+        carat::with_threads(Some(1), || run(&config, &|done| told.lock().unwrap().push(done))).unwrap().unwrap();
+    assert_eq!(told.into_inner().unwrap(), (1..=config.runs()).collect::<Vec<_>>());
+    assert_eq!(config.runs(), 12);
     assert_eq!(report, carat::with_threads(Some(3), || run(&config, &|_| {})).unwrap().unwrap());
 
     let arms: Vec<_> = report.arms.iter().map(|arm| (arm.arch, arm.treatment)).collect();
