@@ -42,7 +42,8 @@
 //!
 //! Up to the default, training effects still point away from spurious edges although these already cost accuracy.
 //! Beyond about 0.5 spurious edges do help on the training nodes, so that effects measured there point the wrong way
-//! and only effects on held-out nodes tell the truth. A study should show several values, not the default alone.
+//! and only effects on held-out nodes tell the truth. A study should show several values, not the default alone: the
+//! defaults were picked from 20 settings as one where both hold, so they are kind to causal regularisation.
 //!
 //! An edge is spurious if and only if its source is a decoy. There are no self-loops. A source drawn twice is redrawn
 //! for some rounds and then given up, so a hub that wants more sources than there are gets fewer.
