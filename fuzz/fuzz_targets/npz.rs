@@ -1,0 +1,17 @@
+//! A user's own `.npz`.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use carat_fuzz::samples::{self, Files};
+use carat_fuzz::{Stage, archive, exercise, members};
+use carat_graph::readers::npz;
+use libfuzzer_sys::fuzz_target;
+
+static STAGE: LazyLock<Stage> = LazyLock::new(|| Stage::new("npz", Vec::new()));
+static MEMBERS: LazyLock<Files> = LazyLock::new(|| members(&samples::own_arrays()));
+
+fuzz_target!(|data: &[u8]| {
+    STAGE.write("graph.npz", &archive(&MEMBERS, data));
+    exercise(npz::read(&STAGE.folder().join("graph.npz")));
+});
