@@ -1,5 +1,6 @@
 //! The root of the command line: which commands there are.
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{attention, bench, data, demo, predict, train};
@@ -38,9 +39,17 @@ enum Command {
     Bench(bench::Args),
 }
 
-/// Reads the arguments and runs the command. Wrong arguments end the process with exit code 2.
+/// Reads the arguments and runs the command.
 pub fn run() -> Result<(), Failure> {
-    match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and versions are no errors, and print themselves.
+        Err(page) if !page.use_stderr() || page.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            page.exit()
+        }
+        Err(error) => return Err(Failure::input(one_line(&error.render().to_string()))),
+    };
+    match cli.command {
         Command::Data(args) => data::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Train(args) => train::run(args),
@@ -50,10 +59,44 @@ pub fn run() -> Result<(), Failure> {
     }
 }
 
+/// A wrong argument in one line: what clap says about it, its tip, and whose help tells more.
+fn one_line(rendered: &str) -> String {
+    let lines: Vec<&str> = rendered.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let usage = lines.iter().position(|line| line.starts_with("Usage:"));
+    let end = usage.or_else(|| lines.iter().position(|line| line.starts_with("For more information")));
+    let mut text = String::new();
+    for line in &lines[..end.unwrap_or(lines.len())] {
+        let line = line.trim_start_matches("error: ").trim_start_matches("tip: ");
+        if !text.is_empty() {
+            text.push_str(if text.ends_with(':') || line.starts_with('[') { " " } else { "; " });
+        }
+        text.push_str(line);
+    }
+    let command: Vec<&str> = usage
+        .map_or("carat", |at| lines[at].trim_start_matches("Usage:").trim())
+        .split(' ')
+        .take_while(|word| !word.starts_with(['-', '<', '[']))
+        .collect();
+    format!("{text}; see '{} --help'", command.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn wrong_arguments_are_one_line() {
+        let said = |args: &[&str]| one_line(&Cli::try_parse_from(args).unwrap_err().render().to_string());
+        assert_eq!(
+            said(&["carat", "data", "list", "--jsn"]),
+            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see 'carat data list --help'"
+        );
+        assert_eq!(
+            said(&["carat", "data", "info"]),
+            "the following required arguments were not provided: <NAME|PATH>; see 'carat data info --help'"
+        );
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

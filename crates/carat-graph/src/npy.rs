@@ -169,6 +169,8 @@ impl Array {
             convert(little_endian)
         };
         match self.shape[..] {
+            // An array without elements may claim any number of rows; there is nothing to go through.
+            _ if self.bytes.is_empty() => Vec::new(),
             [rows, columns] if self.column_major => {
                 let at = |row: usize, column: usize| (column * rows + row) * SIZE;
                 (0..rows)

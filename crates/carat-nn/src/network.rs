@@ -38,6 +38,10 @@ pub struct NetworkConfig {
     pub classes: usize,
 }
 
+/// 4 GiB of weights. Sizes that are each in range can together ask for more memory than any machine has, and an
+/// allocation that fails ends the process without a word.
+const MAX_PARAMETERS: usize = 1 << 30;
+
 /// A size that makes no network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} must be between 1 and {limit}, and {found} is not")]
@@ -109,33 +113,48 @@ impl<T: Real> Workspace<T> {
     }
 }
 
+/// Names, shapes and places of the parameters of a network of checked sizes.
+fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Result<(Layout, Places), SizeError> {
+    let mut layout = Layout::default();
+    let NetworkConfig { features, hidden, classes, .. } = config;
+    let linear = Init::Linear { fan_in: features };
+    let encoder_weight =
+        Parameter { transposed: true, ..Parameter::new("encoder.weight", &[hidden, features], linear) };
+    let encoder_weight = layout.push(encoder_weight);
+    let encoder_bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
+    let mut layers = Vec::new();
+    for l in 0..config.layers {
+        let start = layout.len();
+        for mut parameter in attention.parameters(LayerShape { width: hidden, heads: config.heads }) {
+            parameter.name = format!("layers.{l}.{}", parameter.name);
+            layout.push(parameter);
+        }
+        layers.push(start..layout.len());
+    }
+    let linear = Init::Linear { fan_in: 2 * hidden };
+    let classifier_weight = layout.push(Parameter::new("classifier.weight", &[classes, 2 * hidden], linear));
+    let classifier_bias = layout.push(Parameter::new("classifier.bias", &[classes], linear));
+    if layout.len() > MAX_PARAMETERS {
+        return Err(SizeError { what: "the number of parameters", found: layout.len(), limit: MAX_PARAMETERS });
+    }
+    Ok((layout, Places { encoder_weight, encoder_bias, layers, classifier_weight, classifier_bias }))
+}
+
 impl<T: Real> Network<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
         config.check()?;
-        let attention = config.arch.attention();
-        let mut layout = Layout::default();
-        let NetworkConfig { features, hidden, classes, .. } = config;
-        let linear = Init::Linear { fan_in: features };
-        let encoder_weight =
-            Parameter { transposed: true, ..Parameter::new("encoder.weight", &[hidden, features], linear) };
-        let encoder_weight = layout.push(encoder_weight);
-        let encoder_bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
-        let mut layers = Vec::new();
-        for l in 0..config.layers {
-            let start = layout.len();
-            for mut parameter in attention.parameters(LayerShape { width: hidden, heads: config.heads }) {
-                parameter.name = format!("layers.{l}.{}", parameter.name);
-                layout.push(parameter);
-            }
-            layers.push(start..layout.len());
-        }
-        let linear = Init::Linear { fan_in: 2 * hidden };
-        let classifier_weight = layout.push(Parameter::new("classifier.weight", &[classes, 2 * hidden], linear));
-        let classifier_bias = layout.push(Parameter::new("classifier.bias", &[classes], linear));
+        let attention: Box<dyn Attention<T>> = config.arch.attention();
+        let (layout, places) = lay_out(config, &*attention)?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
-        let places = Places { encoder_weight, encoder_bias, layers, classifier_weight, classifier_bias };
         Ok(Self { config, attention, layout, places, parameters })
+    }
+
+    /// Number of parameters of a network of these sizes, without making one.
+    pub(crate) fn num_parameters(config: NetworkConfig) -> Result<usize, SizeError> {
+        config.check()?;
+        let attention: Box<dyn Attention<T>> = config.arch.attention();
+        Ok(lay_out(config, &*attention)?.0.len())
     }
 
     /// The sizes.

@@ -74,10 +74,8 @@ impl Network<f32> {
             .and_then(|entries| entries.get(METADATA_KEY))
             .and_then(|text| serde_json::from_str(text).ok())
             .ok_or(WeightsError::NoDescription)?;
-        config.check()?;
-        // The file must be large enough for the sizes it claims, before anything of those sizes is allocated.
-        let least = config.hidden.saturating_mul(config.features.saturating_add(config.hidden * config.heads));
-        if least.saturating_mul(4) > bytes.len() {
+        // The file must hold what the sizes claim, before anything of those sizes is allocated.
+        if Self::num_parameters(config)?.saturating_mul(4) > bytes.len() {
             return Err(WeightsError::Format("the file is smaller than the network it describes".into()));
         }
         let mut network = Self::new(config, 0)?;
@@ -150,6 +148,27 @@ mod tests {
             network(AttentionKind::Transformer, 4).load_safetensors(&bytes),
             Err(WeightsError::Missing(_))
         ));
+    }
+
+    #[test]
+    fn a_file_that_claims_a_large_network_allocates_nothing() {
+        let bytes = network(AttentionKind::Gat, 4).to_safetensors().unwrap();
+        // Another number in the description, and the header's length to match.
+        let claim = |from: &[u8], to: &[u8]| {
+            let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
+            let mut header = bytes[8..].to_vec();
+            header.splice(at - 8..at - 8 + from.len(), to.iter().copied());
+            let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) + (to.len() - from.len()) as u64;
+            [&length.to_le_bytes()[..], &header].concat()
+        };
+        let started = std::time::Instant::now();
+        for (from, to) in [("classes\\\":3", "classes\\\":1000000"), ("layers\\\":2", "layers\\\":64")] {
+            let error = Network::from_safetensors(&claim(from.as_bytes(), to.as_bytes())).unwrap_err();
+            assert!(error.to_string().contains("smaller than the network it describes"), "{error}");
+        }
+        let error = Network::from_safetensors(&claim(b"hidden\\\":4", b"hidden\\\":60000")).unwrap_err();
+        assert!(error.to_string().contains("the number of parameters must be between 1 and"), "{error}");
+        assert!(started.elapsed().as_secs() < 5);
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl TrainConfig {
 
     /// The split to train on: labelled nodes only, because a node without a label has no loss.
     pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+        one_graph(dataset)?;
         let ratio = self.ratio()?;
         let mut split = match dataset.splits() {
             splits if ratio.is_none() && !splits.is_empty() => splits.get(self.split).cloned().ok_or_else(|| {
@@ -186,6 +187,18 @@ impl TrainConfig {
             }
         }
         Ok(split)
+    }
+}
+
+/// Refuses a set of graphs: its labels and splits are of graphs, and everything here is about nodes.
+pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
+    match dataset.graph_set() {
+        None => Ok(()),
+        Some(set) => Err(Error::Config(format!(
+            "{} is a set of {} graphs, but networks here classify the nodes of one; choose another dataset",
+            dataset.name(),
+            set.num_graphs()
+        ))),
     }
 }
 

@@ -5,7 +5,7 @@
 //! bit, as a run that was left alone.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -74,11 +74,13 @@ impl RunFolder {
     pub fn config(&self) -> Result<Option<TrainConfig>, Error> {
         let path = self.file("config.toml");
         match std::fs::read_to_string(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            // Below a file there is no run either; making the folder will say what is in the way.
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(DataError::read(&path, e).into()),
             Ok(text) => {
-                let config =
-                    toml::from_str(&text).map_err(|e| Error::Run { path, problem: e.message().to_string() })?;
+                let wrong = |problem: String| Error::Run { path: path.clone(), problem };
+                let config: TrainConfig = toml::from_str(&text).map_err(|e| wrong(e.message().trim().to_string()))?;
+                config.check().map_err(|e| wrong(e.to_string()))?;
                 Ok(Some(config))
             }
         }
@@ -88,7 +90,7 @@ impl RunFolder {
     pub fn summary(&self) -> Result<Option<Summary>, Error> {
         let path = self.file("summary.json");
         match std::fs::read_to_string(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(DataError::read(&path, e).into()),
             Ok(text) => {
                 let damaged = |e: serde_json::Error| Error::Run { path, problem: format!("not a run's summary: {e}") };
@@ -105,7 +107,7 @@ impl RunFolder {
         })?;
         let path = self.file("model.safetensors");
         let bytes = std::fs::read(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => Error::Run {
+            ErrorKind::NotFound => Error::Run {
                 path: self.path.clone(),
                 problem: "the run has no model yet; 'carat train --resume' finishes it".into(),
             },

@@ -5,9 +5,11 @@ use carat_graph::{BlockBuilder, Dataset};
 use carat_nn::{Input, Network, Workspace, loss};
 
 use crate::Error;
+use crate::config::one_graph;
 
 fn check_fit(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
     let (config, features) = (network.config(), dataset.features().num_columns());
+    one_graph(dataset)?;
     if config.features != features {
         return Err(Error::Config(format!(
             "the model reads {} features per node, but {} has {features}",

@@ -6,6 +6,7 @@ use carat_graph::{Dataset, Split};
 use carat_nn::{Adam, AdamConfig, Network, Workspace};
 
 use crate::batches::{Batches, Purpose};
+use crate::config::one_graph;
 use crate::evaluation::{Evaluator, Score};
 use crate::{Error, Protocol, TrainConfig};
 
@@ -84,12 +85,7 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on `split` of `dataset`.
     pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
-        if dataset.graph_set().is_some() {
-            return Err(Error::Config(format!(
-                "{} is a set of graphs; training classifies the nodes of one graph",
-                dataset.name()
-            )));
-        }
+        one_graph(dataset)?;
         let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
         let network = Network::new(sizes, config.seed)?;
         let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };

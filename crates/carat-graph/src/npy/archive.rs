@@ -1,9 +1,10 @@
 //! `.npz` archives: arrays by name in a zip file, stored or deflated.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
@@ -101,12 +102,57 @@ impl<R: Read + Seek> NpzReader<R> {
 
 /// Writes an archive array by array. The same arrays always give the same bytes: no clock, no machine, no user in it.
 pub(crate) struct NpzWriter<W: Write + Seek> {
-    archive: ZipWriter<W>,
+    archive: ZipWriter<GivesUp<W>>,
+}
+
+/// Takes nothing more after the first failure, and keeps quiet about it: the archive writer would else try to finish
+/// the archive when it is dropped, and complain on stderr that it cannot.
+struct GivesUp<W> {
+    inner: W,
+    failed: bool,
+    /// Where the next byte would go, had nothing failed.
+    position: u64,
+}
+
+impl<W: Write> Write for GivesUp<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = if self.failed { Ok(bytes.len()) } else { self.inner.write(bytes) };
+        self.failed |= written.is_err();
+        self.position += *written.as_ref().unwrap_or(&0) as u64;
+        written
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = if self.failed { Ok(()) } else { self.inner.flush() };
+        self.failed |= flushed.is_err();
+        flushed
+    }
+}
+
+impl<W: Seek> Seek for GivesUp<W> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        let place = match to {
+            _ if !self.failed => self.inner.seek(to),
+            SeekFrom::Start(place) => Ok(place),
+            SeekFrom::Current(by) | SeekFrom::End(by) => Ok(self.position.saturating_add_signed(by)),
+        };
+        self.failed |= place.is_err();
+        self.position = *place.as_ref().unwrap_or(&self.position);
+        place
+    }
+}
+
+/// The system's own reason, without the archive writer's words around it.
+fn plain(error: ZipError) -> std::io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => other.into(),
+    }
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
     pub(crate) fn new(writer: W) -> Self {
-        Self { archive: ZipWriter::new(writer) }
+        Self { archive: ZipWriter::new(GivesUp { inner: writer, failed: false, position: 0 }) }
     }
 
     /// Writes one array from the little-endian bytes of its elements, row by row. `descr` is NumPy's short name for
@@ -161,13 +207,12 @@ impl<W: Write + Seek> NpzWriter<W> {
             .unix_permissions(0o644)
             // Deflate can grow what it cannot shrink, so the switch to 64-bit sizes comes well before 4 GiB.
             .large_file(bytes as u64 >= 0xf000_0000);
-        self.archive.start_file(format!("{name}.npy"), options)?;
-        Ok(())
+        self.archive.start_file(format!("{name}.npy"), options).map_err(plain)
     }
 
     /// Writes the archive's directory.
     pub(crate) fn finish(self) -> std::io::Result<()> {
-        self.archive.finish()?.flush()
+        self.archive.finish().map_err(plain)?.flush()
     }
 }
 

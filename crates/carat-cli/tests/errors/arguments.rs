@@ -1,0 +1,62 @@
+//! Flags, names and paths that mean nothing.
+
+use super::{Case, case, nothing, put, put_all, samples};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("Unknown command", "trian --data cora", nothing),
+        case("Unknown subcommand", "data lst", nothing),
+        case("Unknown flag", "data list --jsn", nothing),
+        case("Required argument left out", "data info", nothing),
+        case("A word where a number belongs", "data generate planted --nodes many --out x.npz", nothing),
+        case("Unknown dataset, near a known one", "data info coar", nothing),
+        case("Unknown dataset, near no other", "data info zzzzzz", nothing),
+        case("Unknown dataset among several", "data get cora citseer", nothing),
+        case("A dataset that is not there yet", "data info cora", nothing),
+        case("A path that does not exist", "data info my/graph.npz", nothing),
+        case("A family where one graph is needed", "data convert syn-cora out.npz", nothing),
+        case("A file of another kind", "data info notes.txt", |dir| put(dir, "notes.txt", "hello")),
+        case("A folder without a dataset", "data info empty", |dir| put(dir, "empty/notes.txt", "hello")),
+        case("`--format` with a `.npz` file", "data convert graph.npz out.npz --format csv", |dir| {
+            put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
+        }),
+        case("A dataset as a single table", "data convert graph.npz out.csv", |dir| {
+            put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
+        }),
+        case("A set of graphs as a folder of tables", "data convert set out", |dir| {
+            put_all(&dir.join("set"), samples::tudataset())
+        }),
+        case("Too few nodes to generate", "data generate planted --nodes 1 --out x.npz", nothing),
+        case("A share above 1", "data generate planted --homophily 1.5 --out x.npz", nothing),
+        case("Bad `--split-ratio`", "data generate planted --split-ratio 0.9,0.9,0.9 --out x.npz", nothing),
+        case("No settings to train with", "train", nothing),
+        case("`--heads 0`", "train --data cora --heads 0", nothing),
+        case("`--threads 0`", "train --data cora --threads 0", nothing),
+        case("`--lr NaN`", "train --data cora --lr NaN", nothing),
+        case("Unknown attention", "train --data cora --arch gcn", nothing),
+        case("Unknown protocol", "train --data cora --protocol worst", nothing),
+        case("Fan-out of the wrong length", "train --data cora --layers 2 --fanout 10", nothing),
+        case("Fan-out 0", "train --data cora --layers 2 --fanout 10,0", nothing),
+        case("`--batch-size 0`", "train --data cora --batch-size 0", nothing),
+        case("`--epochs 0`", "train --data cora --epochs 0", nothing),
+        case("Shares that are no numbers", "train --data cora --split-ratio half,half", nothing),
+        case("`--resume` without a folder", "train --data cora --resume", nothing),
+        case("A network larger than any memory", "train --data graph.npz --hidden 60000 --heads 1000", |dir| {
+            put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
+        }),
+        case("A time that is none", "bench step --data cora --seconds -1", nothing),
+        case("Settings file that is not there", "train --config settings.toml", nothing),
+        case("Settings file with an unknown name", "train --config settings.toml", |dir| {
+            put(dir, "settings.toml", "data = \"cora\"\nhiden = 100\n");
+        }),
+        case("Settings file with a value of another kind", "train --config settings.toml", |dir| {
+            put(dir, "settings.toml", "data = \"cora\"\nhidden = \"wide\"\n");
+        }),
+        case("Settings file that is no TOML", "train --config settings.toml", |dir| {
+            put(dir, "settings.toml", "data = \"cora\"\nhidden =\n");
+        }),
+        case("Settings file that is no text", "train --config settings.toml", |dir| {
+            put(dir, "settings.toml", b"data = \"\xff\xfe\"\n");
+        }),
+    ]
+}

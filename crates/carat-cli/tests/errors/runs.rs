@@ -1,0 +1,103 @@
+//! Training, and run folders that hold something else than a run.
+
+use std::path::Path;
+
+use super::samples::{self, f32s, i64s};
+use super::{Case, case, put, put_all, succeed};
+
+fn graph(dir: &Path) {
+    put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
+}
+
+/// `graph.npz` and a finished run on it.
+fn finished(dir: &Path) {
+    graph(dir);
+    succeed(dir, "train --data graph.npz --hidden 2 --heads 1 --layers 1 --epochs 2 --out run");
+}
+
+/// A run that was killed after its first checkpoint, with other bytes in that checkpoint.
+fn killed(dir: &Path, checkpoint: &[u8]) {
+    finished(dir);
+    put(dir, "run/checkpoint.safetensors", checkpoint);
+    std::fs::remove_file(dir.join("run/summary.json")).unwrap();
+}
+
+fn masks(dir: &Path, train: [u8; 4], val: [u8; 4]) {
+    let mut arrays = samples::own_arrays();
+    arrays.retain(|array| !array.0.ends_with("_mask"));
+    arrays.push(("train_mask", "|b1", &[4], train.to_vec()));
+    arrays.push(("val_mask", "|b1", &[4], val.to_vec()));
+    arrays.push(("test_mask", "|b1", &[4], vec![0; 4]));
+    put(dir, "graph.npz", samples::npz(&arrays));
+}
+
+pub fn cases() -> Vec<Case> {
+    const TRAIN: &str = "train --data graph.npz --out run";
+    const RESUME: &str = "train --out run --resume";
+    const PREDICT: &str = "predict --run run --out p.csv";
+    vec![
+        case("No training node", TRAIN, |dir| masks(dir, [0; 4], [0, 1, 0, 0])),
+        case("Training nodes without labels", TRAIN, |dir| masks(dir, [0, 0, 0, 1], [0, 1, 0, 0])),
+        case("No validation node", TRAIN, |dir| masks(dir, [1, 0, 0, 0], [0; 4])),
+        case("A split that the data has not", "train --data graph.npz --split 3 --out run", graph),
+        case("Shares that leave nothing to validate", "train --data graph.npz --split-ratio 1,0,0 --out run", graph),
+        case("A set of graphs", "train --data set --out run", |dir| put_all(&dir.join("set"), samples::tudataset())),
+        case("A set of graphs, to time", "bench step --data set", |dir| {
+            put_all(&dir.join("set"), samples::tudataset());
+        }),
+        case("A folder that holds a run", TRAIN, finished),
+        case("Other settings for a run that goes on", "train --out run --resume --heads 7", finished),
+        case("A damaged checkpoint", RESUME, |dir| killed(dir, b"hello")),
+        case("An empty checkpoint", RESUME, |dir| killed(dir, b"")),
+        case("A model where the checkpoint should be", RESUME, |dir| {
+            killed(dir, b"");
+            std::fs::copy(dir.join("run/model.safetensors"), dir.join("run/checkpoint.safetensors")).unwrap();
+        }),
+        case("Settings of a run with an unknown name", RESUME, |dir| put(dir, "run/config.toml", "hiden = 3\n")),
+        case("Settings of a run that mean nothing", PREDICT, |dir| {
+            finished(dir);
+            put(dir, "run/config.toml", "data = \"graph.npz\"\nbatch-size = 0\n");
+        }),
+        case("Not a run folder", PREDICT, |dir| put(dir, "run/notes.txt", "hello")),
+        case("A run without a model", PREDICT, |dir| {
+            finished(dir);
+            std::fs::remove_file(dir.join("run/model.safetensors")).unwrap();
+        }),
+        case("A model cut short", PREDICT, |dir| {
+            finished(dir);
+            let model = std::fs::read(dir.join("run/model.safetensors")).unwrap();
+            put(dir, "run/model.safetensors", &model[..model.len() - 4]);
+        }),
+        case("A model that is none", "attention --run run --out a.csv", |dir| {
+            finished(dir);
+            put(dir, "run/model.safetensors", "hello, this is no model");
+        }),
+        case("A model with a NaN weight", PREDICT, |dir| {
+            finished(dir);
+            let mut model = std::fs::read(dir.join("run/model.safetensors")).unwrap();
+            let at = model.len() - 4;
+            model[at..].copy_from_slice(&f32::NAN.to_le_bytes());
+            put(dir, "run/model.safetensors", model);
+        }),
+        case("A model for other features", "predict --run run --data other.npz --out p.csv", |dir| {
+            finished(dir);
+            let mut arrays = samples::own_arrays();
+            arrays.retain(|array| array.0 != "x");
+            arrays.push(("x", "<f4", &[4, 3], f32s(&[1.0; 12])));
+            put(dir, "other.npz", samples::npz(&arrays));
+        }),
+        case("A set of graphs, to predict", "predict --run run --data set.npz --out p.csv", |dir| {
+            finished(dir);
+            let mut arrays = samples::own_arrays();
+            arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
+            arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
+            arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 2, 4])));
+            put(dir, "set.npz", samples::npz(&arrays));
+        }),
+        case("The data of a run is gone", PREDICT, |dir| {
+            finished(dir);
+            std::fs::remove_file(dir.join("graph.npz")).unwrap();
+        }),
+        case("An output of an unknown kind", "predict --run run --out p.xlsx", finished),
+    ]
+}
