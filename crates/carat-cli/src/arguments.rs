@@ -103,10 +103,7 @@ impl TrainFlags {
         let mut config = base.cloned().unwrap_or_default();
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
-            config = toml::from_str(&text).map_err(|e| {
-                let line = e.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count() as u64);
-                DataError::malformed_line(path, line, e.message().trim())
-            })?;
+            config = TrainConfig::from_toml(&text, path)?;
         }
         /// Replaces a setting where its flag is given.
         fn set<T: Clone>(setting: &mut T, flag: &Option<T>) {

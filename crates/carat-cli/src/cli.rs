@@ -1,7 +1,7 @@
 //! The root of the command line: which commands there are.
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{attention, bench, data, demo, predict, train};
 use crate::failure::Failure;
@@ -47,7 +47,9 @@ pub fn run() -> Result<(), Failure> {
         Err(page) if !page.use_stderr() || page.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             page.exit()
         }
-        Err(error) => return Err(Failure::input(one_line(&error.render().to_string()))),
+        Err(error) => {
+            return Err(Failure::input(one_line(&error.render().to_string(), &command_path(std::env::args()))));
+        }
     };
     match cli.command {
         Command::Data(args) => data::run(args),
@@ -60,10 +62,9 @@ pub fn run() -> Result<(), Failure> {
 }
 
 /// A wrong argument in one line: what clap says about it, its tip, and whose help tells more.
-fn one_line(rendered: &str) -> String {
+fn one_line(rendered: &str, command: &str) -> String {
     let lines: Vec<&str> = rendered.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let usage = lines.iter().position(|line| line.starts_with("Usage:"));
-    let end = usage.or_else(|| lines.iter().position(|line| line.starts_with("For more information")));
+    let end = lines.iter().position(|line| line.starts_with("Usage:") || line.starts_with("For more information"));
     let mut text = String::new();
     for line in &lines[..end.unwrap_or(lines.len())] {
         let line = line.trim_start_matches("error: ").trim_start_matches("tip: ");
@@ -72,22 +73,33 @@ fn one_line(rendered: &str) -> String {
         }
         text.push_str(line);
     }
-    let command: Vec<&str> = usage
-        .map_or("carat", |at| lines[at].trim_start_matches("Usage:").trim())
-        .split(' ')
-        .take_while(|word| !word.starts_with(['-', '<', '[']))
-        .collect();
-    format!("{text}; see '{} --help'", command.join(" "))
+    format!("{text}; see '{command} --help'")
+}
+
+/// The command that the arguments name, as far as they name one.
+fn command_path(arguments: impl Iterator<Item = String>) -> String {
+    let root = Cli::command();
+    let mut command = &root;
+    let mut path = String::from("carat");
+    for word in arguments.skip(1) {
+        let Some(next) = command.find_subcommand(&word) else { break };
+        path.push(' ');
+        path.push_str(next.get_name());
+        command = next;
+    }
+    path
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn wrong_arguments_are_one_line() {
-        let said = |args: &[&str]| one_line(&Cli::try_parse_from(args).unwrap_err().render().to_string());
+        let said = |args: &[&str]| {
+            let rendered = Cli::try_parse_from(args).unwrap_err().render().to_string();
+            one_line(&rendered, &command_path(args.iter().map(ToString::to_string)))
+        };
         assert_eq!(
             said(&["carat", "data", "list", "--jsn"]),
             "unexpected argument '--jsn' found; a similar argument exists: '--json'; see 'carat data list --help'"

@@ -5,7 +5,7 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use carat_graph::DataError;
+use carat_graph::{DataError, printable};
 
 /// The work failed: network, disk, a run that diverged.
 const WORK_FAILED: u8 = 1;
@@ -67,7 +67,7 @@ pub fn guard(command: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     match panic::catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(()) | Err(Failure::ClosedPipe)) => ExitCode::SUCCESS,
         Ok(Err(Failure::Error { message, code })) => {
-            eprintln!("error: {message}");
+            eprintln!("error: {}", printable(&message));
             ExitCode::from(code)
         }
         Err(_) => ExitCode::from(WORK_FAILED),

@@ -96,7 +96,11 @@ impl Dataset {
             }
         };
         if parts.labels.len() != entities {
-            return invalid(format!("{} labels for {entities} nodes or graphs", parts.labels.len()));
+            let what = if parts.graph_offsets.is_some() { "graphs" } else { "nodes" };
+            return invalid(format!(
+                "{} labels for {entities} {what}; give each one, or -1 where it is missing",
+                parts.labels.len()
+            ));
         }
         if parts.labels.num_classes() == 0 {
             return invalid("no node has a label; at least the training nodes need one".into());

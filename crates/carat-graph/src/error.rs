@@ -1,5 +1,6 @@
 //! What can be wrong with data, said so that a user can mend it: where it is, what it is, what to do.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,27 @@ impl fmt::Display for Place {
     }
 }
 
+/// The longest text that [`printable`] leaves whole, in characters.
+const LONGEST: usize = 1_000;
+
+/// A message that quotes input, made fit for a terminal: control characters are written as escapes, so that a file can
+/// neither break the line nor command the terminal, and the middle of a very long one is left out.
+pub fn printable(message: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(message);
+    if text.contains(char::is_control) {
+        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+        text = text.chars().map(escaped).collect::<String>().into();
+    }
+    let length = text.chars().count();
+    if length > LONGEST {
+        let (start, end) = (LONGEST * 3 / 4, LONGEST / 4);
+        let shortened: String =
+            text.chars().take(start).chain(" ... ".chars()).chain(text.chars().skip(length - end)).collect();
+        text = shortened.into();
+    }
+    text
+}
+
 /// Everything that reading, making or fetching a dataset can fail with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -54,7 +76,7 @@ pub enum DataError {
         source: std::io::Error,
     },
     /// A file does not hold what its layout promises.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {}", printable(problem))]
     Malformed {
         /// Where.
         place: Place,
@@ -62,7 +84,7 @@ pub enum DataError {
         problem: String,
     },
     /// Parts that do not fit together, whatever file they came from.
-    #[error("{0}")]
+    #[error("{}", printable(.0))]
     Invalid(String),
     /// No dataset of this name, and no file of this path.
     #[error("no dataset or file named '{name}'{}", suggestion.as_ref().map_or_else(
@@ -83,7 +105,7 @@ pub enum DataError {
         data_dir: PathBuf,
     },
     /// The network or the far end failed.
-    #[error("{url}: {problem}")]
+    #[error("{url}: {}", printable(problem))]
     Download {
         /// What was being fetched.
         url: String,
@@ -135,5 +157,18 @@ impl DataError {
     /// True when the input is to blame (exit code 2), false when the work failed (exit code 1).
     pub fn is_input_error(&self) -> bool {
         !matches!(self, Self::Write { .. } | Self::Download { .. } | Self::Checksum { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_input_cannot_break_the_line_or_command_the_terminal() {
+        assert_eq!(printable("'caf\u{e9}' is no number"), "'caf\u{e9}' is no number");
+        assert_eq!(printable("'a\nb\u{1b}[2J' is no number"), "'a\\nb\\u{1b}[2J' is no number");
+        let error = DataError::malformed("x", format!("'{}' is no number", "\u{e9}".repeat(1 << 20))).to_string();
+        assert!(error.chars().count() < 1_100 && error.ends_with("' is no number"), "{error}");
     }
 }

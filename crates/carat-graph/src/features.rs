@@ -21,10 +21,10 @@ impl CsrMatrix {
     ) -> Result<Self, DataError> {
         let invalid = |problem: String| Err(DataError::Invalid(problem));
         if offsets.first() != Some(&0) || offsets.last() != Some(&columns.len()) || columns.len() != values.len() {
-            return invalid("sparse features: the row offsets do not match the number of values".into());
+            return invalid("sparse matrix: the row offsets do not match the number of values".into());
         }
         if offsets.windows(2).any(|w| w[0] > w[1]) {
-            return invalid("sparse features: the row offsets are not ascending".into());
+            return invalid("sparse matrix: the row offsets are not ascending".into());
         }
         for (row, w) in offsets.windows(2).enumerate() {
             let range = w[0]..w[1];
@@ -33,14 +33,14 @@ impl CsrMatrix {
                     columns[range.clone()].iter().copied().zip(values[range.clone()].iter().copied()).collect();
                 entries.sort_by_key(|e| e.0);
                 if entries.windows(2).any(|e| e[0].0 == e[1].0) {
-                    return invalid(format!("sparse features: row {row} names a column twice"));
+                    return invalid(format!("sparse matrix: row {row} names a column twice"));
                 }
                 for (slot, (c, v)) in range.clone().zip(entries) {
                     (columns[slot], values[slot]) = (c, v);
                 }
             }
             if columns[range.clone()].last().is_some_and(|&c| c as usize >= num_columns) {
-                return invalid(format!("sparse features: row {row} has a column beyond {num_columns}"));
+                return invalid(format!("sparse matrix: row {row} has a column beyond {num_columns}"));
             }
         }
         Ok(Self { num_columns, offsets, columns, values })

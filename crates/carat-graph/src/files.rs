@@ -94,7 +94,7 @@ pub fn write_atomically<E: From<DataError>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let failed = |e: std::io::Error| E::from(DataError::write(path, e));
+    let failed = |e: std::io::Error| E::from(DataError::write(path, without_temporary_name(e)));
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -108,6 +108,15 @@ pub fn write_atomically<E: From<DataError>>(
     set_default_permissions(temporary.as_file()).map_err(failed)?;
     temporary.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// The system's reason alone. The temporary name that is reported with it means nothing to a user.
+pub(crate) fn without_temporary_name(error: std::io::Error) -> std::io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((reason, _)) => std::io::Error::new(error.kind(), reason),
+        None => error,
+    }
 }
 
 /// Temporary files are private (0600); a finished output should be as readable as any other file of the user's.

@@ -39,7 +39,7 @@ pub mod writers;
 pub use blocks::{Block, BlockBuilder, Blocks};
 pub use data_dir::data_dir;
 pub use dataset::{Dataset, DatasetParts, GraphSet};
-pub use error::{DataError, Place};
+pub use error::{DataError, Place, printable};
 pub use features::{CsrMatrix, Features};
 pub use graph::{EdgeList, Graph};
 pub use labels::Labels;

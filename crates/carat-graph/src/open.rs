@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::catalogue::{self, Entry, Layout};
 use crate::files::plain_or_gz;
+use crate::npy::no_archive;
 use crate::readers::{folder, geom_gcn, npz, ogb, planetoid, syn_cora, tudataset};
 use crate::{DataError, Dataset};
 
@@ -68,8 +69,7 @@ fn open_file(path: &Path) -> Result<Dataset, DataError> {
         return Err(DataError::malformed(path, format!("this kind of file is not a dataset; {advice}")));
     }
     let file = File::open(path).map_err(|e| DataError::read(path, e))?;
-    let zip = zip::ZipArchive::new(std::io::BufReader::new(file))
-        .map_err(|e| DataError::malformed(path, format!("not a .npz file: {e}")))?;
+    let zip = zip::ZipArchive::new(std::io::BufReader::new(file)).map_err(|e| no_archive(path, e))?;
     let is_syn_cora = zip.index_for_name("adj_indptr.npy").is_some();
     drop(zip);
     if is_syn_cora { syn_cora::read(path) } else { npz::read(path) }

@@ -27,6 +27,7 @@ use arrow_schema::{DataType, Field, Schema};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::DataError;
@@ -212,14 +213,14 @@ impl Table {
             self.columns.iter().map(|(name, column)| Field::new(name, column.data_type(), false)).collect();
         let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
-        let mut parquet = ArrowWriter::try_new(writer, schema.clone(), Some(properties))?;
+        let mut parquet = ArrowWriter::try_new(writer, schema.clone(), Some(properties)).map_err(plain)?;
         for start in (0..self.num_rows()).step_by(SLICE_ROWS) {
             let end = self.num_rows().min(start + SLICE_ROWS);
             let arrays = self.columns.iter().map(|(_, column)| column.arrow_slice(start..end)).collect();
             let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
-            parquet.write(&batch)?;
+            parquet.write(&batch).map_err(plain)?;
         }
-        parquet.close()?;
+        parquet.close().map_err(plain)?;
         Ok(())
     }
 
@@ -236,6 +237,14 @@ impl Table {
             }
         }
         npz.finish()
+    }
+}
+
+/// The system's own reason, without the Parquet writer's words around it.
+fn plain(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |e| *e),
+        other => other.into(),
     }
 }
 

@@ -154,7 +154,7 @@ fn every_refusal_names_the_file_and_the_line() {
         assert_eq!(refusal(file, Some(text)), message);
     }
     let lengths = refusal("raw/node-label.csv", Some("0\n"));
-    assert!(lengths.ends_with(": 1 labels for 4 nodes or graphs"), "{lengths}");
+    assert!(lengths.ends_with(": 1 labels for 4 nodes; give each one, or -1 where it is missing"), "{lengths}");
     let overlap = refusal("split/random/valid.csv", Some("3\n"));
     assert!(overlap.ends_with(": node 3 is both in train and in val"), "{overlap}");
     let absent = refusal("raw/edge.csv", None);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use carat_graph::printable;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::network::{Network, NetworkConfig, SizeError};
@@ -10,13 +11,13 @@ use crate::network::{Network, NetworkConfig, SizeError};
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// Not a safetensors file, or a damaged one.
-    #[error("not a readable safetensors file: {0}")]
+    #[error("not a readable model ({}); the file is damaged, or of another kind", printable(.0))]
     Format(String),
     /// A parameter of the network is not in the file.
     #[error("tensor '{0}' is missing")]
     Missing(String),
     /// The file has a tensor that the network has not.
-    #[error("tensor '{0}' does not belong to this network")]
+    #[error("tensor '{}' does not belong to this network", printable(.0))]
     Unexpected(String),
     /// A tensor has another shape than the network's parameter.
     #[error("tensor '{name}' has shape {found:?}, where the network has {expected:?}")]

@@ -1,9 +1,10 @@
 //! Settings of a training run: one struct that the library, the command line and `config.toml` share.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use carat_graph::{Dataset, Split, SplitRatio};
+use carat_graph::{DataError, Dataset, Split, SplitRatio};
 use carat_nn::{AttentionKind, NetworkConfig};
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,21 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
+    /// Reads settings from the text of a TOML file, whose path is for errors. They are not checked yet, because flags
+    /// may replace some of them.
+    pub fn from_toml(text: &str, path: &Path) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|e| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = 1 + before.matches('\n').count() as u64;
+            // Users know numbers; the names of Rust's types are ours.
+            let words = [("usize", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
+            let problem = words.iter().fold(e.message().trim().to_string(), |text, (type_name, word)| {
+                text.replace(&format!("expected {type_name}"), &format!("expected {word}"))
+            });
+            DataError::malformed_line(path, line, problem).into()
+        })
+    }
+
     /// Checks every setting that can be checked without the data.
     pub fn check(&self) -> Result<(), Error> {
         let config = |problem: String| Err(Error::Config(problem));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carat_graph::DataError;
+use carat_graph::{DataError, printable};
 use carat_nn::{SizeError, WeightsError};
 
 /// An error of this crate. [`Error::is_input_error`] tells whose fault it is.
@@ -13,7 +13,7 @@ pub enum Error {
     #[error(transparent)]
     Data(#[from] DataError),
     /// A setting has no meaning.
-    #[error("{0}")]
+    #[error("{}", printable(.0))]
     Config(String),
     /// A size of the network has no meaning.
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub enum Error {
         source: WeightsError,
     },
     /// A run folder lacks something or holds something else.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {}", path.display(), printable(problem))]
     Run {
         /// The run folder or a file in it.
         path: PathBuf,

@@ -78,9 +78,8 @@ impl RunFolder {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(DataError::read(&path, e).into()),
             Ok(text) => {
-                let wrong = |problem: String| Error::Run { path: path.clone(), problem };
-                let config: TrainConfig = toml::from_str(&text).map_err(|e| wrong(e.message().trim().to_string()))?;
-                config.check().map_err(|e| wrong(e.to_string()))?;
+                let config = TrainConfig::from_toml(&text, &path)?;
+                config.check().map_err(|e| Error::Run { path, problem: e.to_string() })?;
                 Ok(Some(config))
             }
         }

@@ -12,7 +12,7 @@ fn check_fit(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
     one_graph(dataset)?;
     if config.features != features {
         return Err(Error::Config(format!(
-            "the model reads {} features per node, but {} has {features}",
+            "the model reads {} features per node, but {} has {features}; give it data of the kind it was trained on",
             config.features,
             dataset.name()
         )));

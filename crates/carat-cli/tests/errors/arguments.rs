@@ -44,7 +44,11 @@ pub fn cases() -> Vec<Case> {
         case("A network larger than any memory", "train --data graph.npz --hidden 60000 --heads 1000", |dir| {
             put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
         }),
-        case("A time that is none", "bench step --data cora --seconds -1", nothing),
+        case("Control characters in the input", "data info graph", |dir| {
+            put(dir, "graph/nodes.csv", "id,label,f0\na,0,\u{1b}[2J\n");
+            put(dir, "graph/edges.csv", "src,dst\n");
+        }),
+        case("A time that is none", "bench step --data cora --seconds NaN", nothing),
         case("Settings file that is not there", "train --config settings.toml", nothing),
         case("Settings file with an unknown name", "train --config settings.toml", |dir| {
             put(dir, "settings.toml", "data = \"cora\"\nhiden = 100\n");

@@ -37,6 +37,15 @@ pub fn cases() -> Vec<Case> {
             graph(dir);
             put(dir, "full/notes.txt", "hello");
         }),
+        case("Features too many for a table", "data convert graph.npz out", |dir| {
+            let mut arrays = samples::own_arrays();
+            arrays.retain(|array| array.0 != "x");
+            arrays.push(("x_data", "<f4", &[1], samples::f32s(&[1.0])));
+            arrays.push(("x_indices", "<i8", &[1], samples::i64s(&[0])));
+            arrays.push(("x_indptr", "<i8", &[5], samples::i64s(&[0, 1, 1, 1, 1])));
+            arrays.push(("x_shape", "<i8", &[2], samples::i64s(&[4, 4_000_000_000])));
+            put(dir, "graph.npz", samples::npz(&arrays));
+        }),
         failed("A run folder that is a file", "train --data graph.npz --epochs 1 --out graph.npz/run", graph),
         full_disk("The disk fills up: `.npz`", "data convert graph.npz out.npz", large),
         full_disk("The disk fills up: CSV tables", "data convert graph.npz out", large),

@@ -15,6 +15,18 @@ use crate::DataError;
 /// One long text among many short ones must not turn into a file of terabytes.
 const MAX_TEXT_BYTES: u64 = 1 << 34;
 
+/// What is wrong with a file that cannot be opened as an archive.
+pub(crate) fn no_archive(path: &Path, error: ZipError) -> DataError {
+    let problem = match error {
+        ZipError::Io(error) => return DataError::read(path, error),
+        ZipError::InvalidArchive(_) => {
+            "this is no .npz archive, or one that was cut short; save or fetch it again".into()
+        }
+        other => format!("this is no .npz archive that can be read: {other}"),
+    };
+    DataError::malformed(path, problem)
+}
+
 /// An open archive. Arrays are read when asked for, so those that nobody asks for may hold anything.
 pub(crate) struct NpzReader<R = BufReader<File>> {
     path: PathBuf,
@@ -31,8 +43,7 @@ impl NpzReader {
 impl<R: Read + Seek> NpzReader<R> {
     /// An archive that was opened already; `path` is its name in errors.
     fn new(path: &Path, reader: R) -> Result<Self, DataError> {
-        let archive = ZipArchive::new(reader)
-            .map_err(|e| DataError::malformed(path, format!("this is not a whole .npz archive: {e}")))?;
+        let archive = ZipArchive::new(reader).map_err(|e| no_archive(path, e))?;
         Ok(Self { path: path.to_path_buf(), archive })
     }
 

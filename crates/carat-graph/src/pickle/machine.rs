@@ -21,6 +21,10 @@ pub(super) fn invalid<T>(problem: impl Into<String>) -> Result<T, DataError> {
     Err(DataError::Invalid(problem.into()))
 }
 
+fn damaged<T>(problem: &str) -> Result<T, DataError> {
+    invalid(format!("{problem}; the file is damaged, or is no pickle"))
+}
+
 fn refused<T>(module: &str, name: &str) -> Result<T, DataError> {
     invalid(format!(
         "the pickle asks to call '{module}.{name}'; carat only builds arrays and dicts from pickles and executes \
@@ -207,7 +211,7 @@ impl<'a> Machine<'a> {
                 self.input = rest;
                 Ok(taken)
             }
-            None => invalid("the pickle is cut short"),
+            None => damaged("the pickle is cut short"),
         }
     }
 
@@ -220,12 +224,12 @@ impl<'a> Machine<'a> {
     /// An unsigned little-endian number of `size` bytes.
     fn length(&mut self, size: usize) -> Result<usize, DataError> {
         let value = self.take(size)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
-        usize::try_from(value).or_else(|_| invalid("the pickle is cut short"))
+        usize::try_from(value).or_else(|_| damaged("the pickle is cut short"))
     }
 
     fn line_bytes(&mut self) -> Result<&'a [u8], DataError> {
         let Some(end) = self.input.iter().position(|&byte| byte == b'\n') else {
-            return invalid("the pickle is cut short");
+            return damaged("the pickle is cut short");
         };
         let line = self.take(end)?;
         self.take(1)?;
@@ -296,21 +300,21 @@ impl<'a> Machine<'a> {
     fn pop(&mut self) -> Result<Value, DataError> {
         match self.stack.pop() {
             Some(value) if self.stack.len() >= self.floor() => Ok(value),
-            _ => invalid("the pickle takes more values than it has"),
+            _ => damaged("the pickle takes more values than it has"),
         }
     }
 
     fn top(&self) -> Result<Value, DataError> {
         match self.stack.last() {
             Some(&value) if self.stack.len() > self.floor() => Ok(value),
-            _ => invalid("the pickle takes more values than it has"),
+            _ => damaged("the pickle takes more values than it has"),
         }
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Value>, DataError> {
         match self.marks.pop() {
             Some(mark) if mark <= self.stack.len() => Ok(self.stack.split_off(mark)),
-            _ => invalid("the pickle ends a list that it never began"),
+            _ => damaged("the pickle ends a list that it never began"),
         }
     }
 
@@ -345,7 +349,7 @@ impl<'a> Machine<'a> {
     fn recall(&mut self, index: u64) -> Result<(), DataError> {
         match self.memo.get(&index) {
             Some(&value) => self.stack.push(value),
-            None => return invalid("the pickle recalls a value that it never stored"),
+            None => return damaged("the pickle recalls a value that it never stored"),
         }
         Ok(())
     }

@@ -9,6 +9,6 @@ pub mod npz;
 mod numbers;
 pub mod ogb;
 pub mod planetoid;
-mod rows;
+pub(crate) mod rows;
 pub mod syn_cora;
 pub mod tudataset;

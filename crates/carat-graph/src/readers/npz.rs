@@ -31,6 +31,11 @@ pub fn read(path: &Path) -> Result<Dataset, DataError> {
     let num_entities = graph_offsets.as_ref().map_or(num_nodes, |offsets: &Vec<u32>| offsets.len().saturating_sub(1));
     let class_names = npz.optional("class_names", Array::to_text)?;
     let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len))?;
+    if labels.len() != num_entities {
+        let what = if graph_offsets.is_some() { "graphs in graph_offsets" } else { "rows of features" };
+        let problem = format!("{} labels for {num_entities} {what}; -1 stands for a missing one", labels.len());
+        return Err(npz.error("y", problem));
+    }
     let splits = read_splits(&mut npz, num_entities)?;
     let (graph, spurious) = read_graph(&mut npz, num_nodes)?;
 
@@ -71,7 +76,7 @@ fn read_features(npz: &mut NpzReader) -> Result<Features, DataError> {
             let (offsets, columns) = (npz.required("x_indptr")?, npz.required("x_indices")?);
             csr::matrix([num_rows, num_columns], &offsets, &columns, &values)
                 .and_then(Features::sparse)
-                .map_err(|e| e.in_file(npz.path()))?
+                .map_err(|e| npz.error("x_*", e))?
         }
     };
     Ok(features.compacted())

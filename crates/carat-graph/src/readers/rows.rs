@@ -23,7 +23,7 @@ use crate::files::{MAX_LINE_BYTES, open_text};
 use crate::readers::guard::guarded;
 
 /// A wider table is not one of features, and would need much memory before its first row is seen.
-const MAX_COLUMNS: usize = 1_000_000;
+pub(crate) const MAX_COLUMNS: usize = 1_000_000;
 
 /// Numbers up to here are whole in f64, and print as such.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;

@@ -44,5 +44,5 @@ fn matrix(npz: &mut NpzReader, prefix: &str) -> Result<CsrMatrix, DataError> {
     })?;
     let mut part = |name: &str| npz.required(&format!("{prefix}_{name}"));
     let (offsets, columns, values) = (part("indptr")?, part("indices")?, part("data")?);
-    csr::matrix(shape, &offsets, &columns, &values).map_err(|e| e.in_file(npz.path()))
+    csr::matrix(shape, &offsets, &columns, &values).map_err(|e| npz.error(&format!("{prefix}_*"), e))
 }

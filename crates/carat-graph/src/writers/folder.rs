@@ -5,9 +5,14 @@
 
 use std::path::Path;
 
+use crate::files::without_temporary_name;
 use crate::readers::folder::{FORMATS, is_missing_label};
+use crate::readers::rows::MAX_COLUMNS;
 use crate::table::{Column, Table, TableFormat};
 use crate::{DataError, Dataset, Features, Split};
+
+/// 4 GiB of features. Sparse ones can be wider than any table of cells, and a small file can claim to be.
+const MAX_CELLS: usize = 1 << 30;
 
 /// Writes `dataset` into `folder`, which must not exist or be empty: all of it, or nothing.
 pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<(), DataError> {
@@ -20,11 +25,16 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
             format!("{} is a set of graphs, and a folder of tables holds one graph", dataset.name()),
         ));
     }
+    let (num_nodes, num_columns) = (dataset.num_nodes(), dataset.features().num_columns());
+    if num_columns > MAX_COLUMNS || num_nodes.saturating_mul(num_columns) > MAX_CELLS {
+        let problem = format!("a table of {num_nodes} nodes with {num_columns} features each is too large");
+        return Err(DataError::malformed(folder, format!("{problem}; write a .npz file, which keeps them sparse")));
+    }
     let nodes = nodes_table(dataset)?;
     let edges = edges_table(dataset)?;
     let classes = classes_table(dataset)?;
 
-    let failed = |e: std::io::Error| DataError::write(folder, e);
+    let failed = |e: std::io::Error| DataError::write(folder, without_temporary_name(e));
     if folder.exists() && std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
         return Err(DataError::malformed(folder, "the folder is not empty; choose a new one"));
     }
@@ -33,11 +43,18 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
         _ => Path::new("."),
     };
     let temporary = tempfile::Builder::new().prefix(".carat-").tempdir_in(parent).map_err(failed)?;
-    let file = |stem: &str| temporary.path().join(format!("{stem}{}", format.ending()));
-    nodes.write(&file("nodes"))?;
-    edges.write(&file("edges"))?;
+    let write = |table: &Table, stem: &str| {
+        let file = format!("{stem}{}", format.ending());
+        table.write(&temporary.path().join(&file)).map_err(|e| match e {
+            // Users know the folder they named, not the temporary one.
+            DataError::Write { source, .. } => DataError::write(folder.join(&file), source),
+            other => other,
+        })
+    };
+    write(&nodes, "nodes")?;
+    write(&edges, "edges")?;
     if let Some(classes) = classes {
-        classes.write(&file("classes"))?;
+        write(&classes, "classes")?;
     }
     set_default_permissions(temporary.path()).map_err(failed)?;
     if folder.exists() {
