@@ -141,7 +141,7 @@ mod tests {
         assert!(said(text.to_str().unwrap()).contains("not a dataset"));
         let fake = folder.path().join("fake.npz");
         fs::write(&fake, "not a zip").unwrap();
-        assert!(said(fake.to_str().unwrap()).contains("not a .npz file"));
+        assert!(said(fake.to_str().unwrap()).contains("no .npz archive"));
     }
 
     #[test]

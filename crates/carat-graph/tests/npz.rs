@@ -173,7 +173,7 @@ fn every_mistake_is_told_with_the_array_that_makes_it() {
         (vec![("x", "|u1", "(4000000000, 0)", vec![])], "array 'x': its shape is [4000000000, 0]"),
         (vec![("x", "<f4", "(1, 1)", vec![0, 0, 0xc0, 0x7f])], "feature 0 of node 0 is NaN"),
         (vec![("x", "|O", "(3, 2)", vec![0; 6])], "array 'x': the array holds Python objects"),
-        (vec![("y", "|i1", "(2,)", vec![0, 1])], "2 labels for 3 nodes"),
+        (vec![("y", "|i1", "(2,)", vec![0, 1])], "2 labels for 3 rows of features"),
         (vec![("y", "|i1", "(3, 2)", vec![0; 6])], "array 'y': its shape is [3, 2]"),
         (
             vec![("y", "<i4", "(3,)", [0, 0, 2_000_000_000i32].iter().flat_map(|v| v.to_le_bytes()).collect())],
