@@ -200,3 +200,20 @@ fn the_document_tells_what_the_program_says() {
     }
     assert_eq!(written.lines().count(), document.lines().count(), "docs/errors.md; CARAT_BLESS=1 rewrites the file");
 }
+
+/// Training is the one command whose output grows while it works. What a full disk leaves of it are whole files, and
+/// enough of them to go on from.
+#[test]
+fn a_run_that_a_full_disk_stopped_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(folder.path(), "data generate planted --nodes 300 --mean-degree 4 --out graph.npz");
+    let train = "train --data graph.npz --hidden 8 --epochs 2 --out run";
+    let (stdout, stderr, code) = carat(folder.path(), train, Under::FullDisk(2));
+    assert_eq!((stdout.as_str(), code), ("", Some(1)), "{stderr}");
+    assert_eq!(stderr, "error: run/model.safetensors: cannot write: File too large (os error 27)\n");
+    let run = folder.path().join("run");
+    let left = snapshot(&run);
+    assert_eq!(left.into_keys().collect::<Vec<_>>(), [run.join("config.toml"), run.join("metrics.csv")]);
+    succeed(folder.path(), "train --out run --resume");
+    succeed(folder.path(), "predict --run run --out p.csv");
+}

@@ -31,9 +31,9 @@ pub fn read(path: &Path) -> Result<Dataset, DataError> {
     let num_entities = graph_offsets.as_ref().map_or(num_nodes, |offsets: &Vec<u32>| offsets.len().saturating_sub(1));
     let class_names = npz.optional("class_names", Array::to_text)?;
     let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len))?;
-    if labels.len() != num_entities {
-        let what = if graph_offsets.is_some() { "graphs in graph_offsets" } else { "rows of features" };
-        let problem = format!("{} labels for {num_entities} {what}; -1 stands for a missing one", labels.len());
+    // Said before the masks are held against the same number, which would blame them.
+    if graph_offsets.is_none() && labels.len() != num_nodes {
+        let problem = format!("{} labels for {num_nodes} rows of features; -1 stands for a missing one", labels.len());
         return Err(npz.error("y", problem));
     }
     let splits = read_splits(&mut npz, num_entities)?;
