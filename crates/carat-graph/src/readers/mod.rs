@@ -8,6 +8,7 @@ mod guard;
 pub mod npz;
 mod numbers;
 pub mod ogb;
+mod parquet_file;
 pub mod planetoid;
 pub(crate) mod rows;
 pub mod syn_cora;

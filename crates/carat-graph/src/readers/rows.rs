@@ -21,6 +21,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::DataError;
 use crate::files::{MAX_LINE_BYTES, open_text};
 use crate::readers::guard::guarded;
+use crate::readers::parquet_file::ParquetFile;
 
 /// A wider table is not one of features, and would need much memory before its first row is seen.
 pub(crate) const MAX_COLUMNS: usize = 1_000_000;
@@ -79,7 +80,7 @@ pub(crate) struct RowFile {
 
 enum Source {
     Csv(Box<csv::Reader<RowLimit>>),
-    Parquet(Box<ParquetRecordBatchReaderBuilder<File>>),
+    Parquet(Box<ParquetRecordBatchReaderBuilder<ParquetFile>>),
 }
 
 impl RowFile {
@@ -87,7 +88,7 @@ impl RowFile {
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         let (columns, source): (Vec<String>, Source) = if path.extension().is_some_and(|e| e == "parquet") {
             let file = File::open(path).map_err(|e| DataError::read(path, e))?;
-            let builder = parquet_step(path, || ParquetRecordBatchReaderBuilder::try_new(file))?;
+            let builder = parquet_step(path, || ParquetRecordBatchReaderBuilder::try_new(ParquetFile::new(file)?))?;
             let columns = builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
             (columns, Source::Parquet(Box::new(builder)))
         } else {
