@@ -75,11 +75,25 @@ fn main() {
         seconds: 1.0,
     };
     checkpoint::save(&folder("checkpoint").join("seed-0"), &config, &progress).unwrap();
-    seed("config", "toml", &[&[0], b"data = \"cora\"\nsplit = 0\nsplit-ratio = \"0.6,0.2,0.2\"\narch = \"gat\"\n\
+    seed(
+        "config",
+        "toml",
+        &[
+            &[0],
+            b"data = \"cora\"\nsplit = 0\nsplit-ratio = \"0.6,0.2,0.2\"\narch = \"gat\"\n\
         hidden = 8\nheads = 2\nlayers = 2\nlr = 0.01\nbatch-size = 100\nfanout = [10, 5]\nepochs = 4\n\
-        protocol = \"best\"\npatience = 3\nseed = 1\n"]);
-    seed("config", "json", &[&[1], b"{\"test_loss\": null, \"test_accuracy\": 0.5, \"val_loss\": 1.0, \
+        protocol = \"best\"\npatience = 3\nseed = 1\n",
+        ],
+    );
+    seed(
+        "config",
+        "json",
+        &[
+            &[1],
+            b"{\"test_loss\": null, \"test_accuracy\": 0.5, \"val_loss\": 1.0, \
         \"val_accuracy\": 0.5, \"attention_kl\": null, \"uniform_kl\": null, \"attention_auc\": null, \"epochs\": 3, \
         \"best_epoch\": 1, \"train_seconds\": 0.1, \"step_ms\": 1.0, \"peak_memory_mb\": null, \
-        \"interrupted\": false}"]);
+        \"interrupted\": false}",
+        ],
+    );
 }

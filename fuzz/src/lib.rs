@@ -78,7 +78,10 @@ pub fn archive(members: &Files, data: &[u8]) -> Vec<u8> {
 
 /// The members of an archive of these arrays.
 pub fn members(arrays: &[samples::Array<'_>]) -> Files {
-    arrays.iter().map(|(name, descr, shape, bytes)| (format!("{name}.npy"), samples::npy(descr, shape, bytes))).collect()
+    arrays
+        .iter()
+        .map(|(name, descr, shape, bytes)| (format!("{name}.npy"), samples::npy(descr, shape, bytes)))
+        .collect()
 }
 
 /// A dataset that a reader let through must be safe to use.

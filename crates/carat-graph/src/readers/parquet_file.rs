@@ -2,8 +2,9 @@
 //!
 //! The library skips header fields that it does not know. It believes the length of a list there: a list of two billion
 //! booleans takes no byte each, and one of numbers beyond the end of the file reads as empty again and again, so that a
-//! file of a few hundred bytes keeps it busy for hours. Here every header is walked before the library gets it, and
-//! nothing in it may be longer than the file.
+//! file of a few hundred bytes keeps it busy for hours. It also makes room for as many bytes as a page claims to unpack
+//! to. Here every header is walked before the library gets it: nothing in it may be longer than the file, and no page
+//! may unpack to far more than any compression makes of it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,6 +18,10 @@ const MAX_DEPTH: u32 = 64;
 
 /// The length of the footer and the magic number, at the end of every file.
 const TAIL: u64 = 8;
+
+/// Pages are of a megabyte as a rule. A larger one than this must be made of at least a thousandth as many bytes.
+const LARGE_PAGE: i64 = 1 << 26;
+const MAX_RATIO: i64 = 1024;
 
 /// An open Parquet file.
 pub(crate) struct ParquetFile {
@@ -34,7 +39,7 @@ impl ParquetFile {
             opened.reader(end)?.read_exact(&mut tail)?;
             // A footer that is longer than the file is the library's to report.
             if let Some(start) = end.checked_sub(u32::from_le_bytes(tail).into()) {
-                opened.check_header(start, end)?;
+                opened.walk(start, end)?.skip(STRUCT, MAX_DEPTH).map_err(damaged)?;
             }
         }
         Ok(opened)
@@ -46,10 +51,13 @@ impl ParquetFile {
         Ok(BufReader::new(file))
     }
 
-    fn check_header(&self, start: u64, end: u64) -> Result<()> {
-        let mut walk = Walk { reader: self.reader(start)?, left: end.saturating_sub(start) };
-        walk.skip(STRUCT, MAX_DEPTH).map_err(|e| ParquetError::General(format!("a header is damaged: {e}")))
+    fn walk(&self, start: u64, end: u64) -> io::Result<Walk<BufReader<File>>> {
+        Ok(Walk { reader: self.reader(start)?, left: end.saturating_sub(start) })
     }
+}
+
+fn damaged(error: io::Error) -> ParquetError {
+    ParquetError::General(format!("a header is damaged: {error}"))
 }
 
 impl Length for ParquetFile {
@@ -64,7 +72,11 @@ impl ChunkReader for ParquetFile {
     /// Called for the header of every page, and once for the last eight bytes, which are none.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         if start.checked_add(TAIL) != Some(self.length) {
-            self.check_header(start, self.length)?;
+            let [unpacked, packed] = self.walk(start, self.length)?.page_sizes().map_err(damaged)?;
+            if unpacked > LARGE_PAGE.max(packed.saturating_mul(MAX_RATIO)) {
+                let problem = format!("a page of {packed} bytes claims to unpack to {unpacked}");
+                return Err(ParquetError::General(problem));
+            }
         }
         Ok(self.reader(start)?)
     }
@@ -87,6 +99,11 @@ struct Walk<R> {
     reader: R,
     /// Bytes that there are.
     left: u64,
+}
+
+/// Thrift keeps the sign of a number in its lowest bit.
+fn signed(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 fn endless() -> io::Error {
@@ -134,6 +151,26 @@ impl<R: Read> Walk<R> {
             },
             13 => self.bytes(16),
             _ => Err(io::Error::other(format!("it has a field of the unknown type {kind}"))),
+        }
+    }
+
+    /// Goes through the header of a page; gives the sizes of the page as it is used and as it is stored.
+    fn page_sizes(&mut self) -> io::Result<[i64; 2]> {
+        let (mut sizes, mut field) = ([0; 2], 0i64);
+        loop {
+            let head = self.byte()?;
+            if head & 15 == 0 {
+                return Ok(sizes);
+            }
+            field = match head >> 4 {
+                0 => signed(self.number()?),
+                distance => field.saturating_add(distance.into()),
+            };
+            match (field, head & 15) {
+                (2, 4..=6) => sizes[0] = signed(self.number()?),
+                (3, 4..=6) => sizes[1] = signed(self.number()?),
+                (_, kind) => self.skip(kind, MAX_DEPTH)?,
+            }
         }
     }
 
@@ -200,6 +237,26 @@ mod tests {
         assert!(walk(&bytes).is_err());
         bytes.push(0);
         walk(&bytes).unwrap();
+    }
+
+    #[test]
+    fn the_sizes_of_a_page_are_found() {
+        let sizes = |bytes: &[u8]| Walk { reader: bytes, left: bytes.len() as u64 }.page_sizes();
+        assert_eq!(sizes(&[0x15, 0, 0x15, 0x80, 0x02, 0x15, 20, 0]).unwrap(), [128, 10]);
+        // Numbers of fields written out, and in another order.
+        assert_eq!(sizes(&[0x05, 6, 20, 0x05, 4, 3, 0x18, 1, b'x', 0]).unwrap(), [-2, 10]);
+        assert!(sizes(&[0x15, 0, 0x15]).is_err());
+    }
+
+    #[test]
+    fn a_page_that_unpacks_to_too_much_is_refused() {
+        let mut file = tempfile::tempfile().unwrap();
+        // A header of 1 GiB in 10 bytes, and room behind it.
+        let header = [&[0x15, 0, 0x15, 0x80, 0x80, 0x80, 0x80, 0x08, 0x15, 20, 0][..], &[0; 20]].concat();
+        io::Write::write_all(&mut file, &header).unwrap();
+        let opened = ParquetFile { length: header.len() as u64, file };
+        let error = opened.get_read(0).unwrap_err().to_string();
+        assert!(error.contains("a page of 10 bytes claims to unpack to 1073741824"), "{error}");
     }
 
     #[test]
