@@ -91,7 +91,6 @@ def measure(case, arguments, carat):
     result = {"case": case, "turns": turns}
     for name in turns:
         result[name] = {key: middle(name, key) for key in ("step_ms", "peak_memory_mb")}
-    result["carat"]["car_step_ms"] = middle("carat", "car_step_ms")
     return result
 
 
@@ -109,8 +108,8 @@ def machine():
 def table(results):
     lines = [
         "| data | arch | F / K / L | carat ms | PyG ms | PyG, receptive field ms | faster | faster, receptive field "
-        "| carat CAR ms (ratio) | carat MB | PyG MB | PyG, receptive field MB |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| carat MB | PyG MB | PyG, receptive field MB |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for result in results:
         data, arch, hidden, heads, layers = result["case"].split(":")
@@ -118,7 +117,6 @@ def table(results):
         cells = [data, arch, f"{hidden} / {heads} / {layers}"]
         cells += [f"{part['step_ms']:.2f}" for part in (ours, whole, field)]
         cells += [f"{part['step_ms'] / ours['step_ms']:.1f}x" for part in (whole, field)]
-        cells += [f"{ours['car_step_ms']:.2f} ({ours['car_step_ms'] / ours['step_ms']:.2f}x)"]
         cells += [f"{part['peak_memory_mb']:.0f}" for part in (ours, whole, field)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
