@@ -81,9 +81,8 @@ fn install_panic_hook() {
             default(panic);
         }
         let place = panic.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
-        let repository = env!("CARGO_PKG_REPOSITORY");
         eprintln!(
-            "error: carat has a bug: {}{place}; please report this line and your command at {repository}/issues",
+            "error: carat has a bug: {}{place}; please report this line and your command to its maintainers",
             reason(panic.payload())
         );
     }));

@@ -88,6 +88,9 @@ impl TextFile {
     }
 }
 
+/// How the names of files under way begin. A process that is killed leaves them behind.
+pub const TEMPORARY_PREFIX: &str = ".carat-";
+
 /// Writes a file under a temporary name in the same folder and renames it when `write` has succeeded and the bytes
 /// are on the disk. A reader sees the old file or the whole new one, never a part, whatever happens in between.
 pub fn write_atomically<E: From<DataError>>(
@@ -99,7 +102,7 @@ pub fn write_atomically<E: From<DataError>>(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let temporary = tempfile::Builder::new().prefix(".carat-").tempfile_in(folder).map_err(failed)?;
+    let temporary = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(folder).map_err(failed)?;
     let mut writer = BufWriter::with_capacity(1 << 17, temporary.as_file());
     write(&mut writer)?;
     writer.flush().map_err(failed)?;

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Network, Workspace};
 use serde::Serialize;
 
 use crate::batches::{Batches, Purpose};
+use crate::learner::Learner;
 use crate::{Error, TrainConfig, memory};
 
 /// Medians over many steps.
@@ -33,14 +33,9 @@ pub fn step(
     time: Duration,
 ) -> Result<StepTime, Error> {
     config.check()?;
-    let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
-    let mut network = Network::<f32>::new(sizes, config.seed)?;
-    let mut adam =
-        Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, network.parameters().len());
+    let mut learner = Learner::new(dataset, config)?;
     let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
     let mut batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
-    let mut work = Workspace::default();
-    let mut gradient = vec![0.0; network.parameters().len()];
     let mut times: Vec<Duration> = Vec::new();
     let (mut nodes, mut edges) = (0, 0);
     batches.for_each(1, |batch| {
@@ -51,12 +46,7 @@ pub fn step(
         let warm_up = (least / 10).clamp(2, 20);
         for number in 0.. {
             let step = Instant::now();
-            network.forward(&batch.blocks, &batch.input, &mut work);
-            let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, &mut work, &mut gradient);
-            if !loss.is_finite() {
-                return Err(Error::Diverged { epoch: number + 1, loss });
-            }
-            adam.step(network.parameters_mut(), &gradient);
+            learner.step(batch, number + 1)?;
             if number >= warm_up {
                 times.push(step.elapsed());
             }
@@ -64,7 +54,7 @@ pub fn step(
                 break;
             }
         }
-        Ok(false)
+        Ok::<bool, Error>(false)
     })?;
     times.sort_unstable();
     Ok(StepTime {

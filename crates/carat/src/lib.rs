@@ -22,6 +22,7 @@ pub mod checkpoint;
 mod config;
 mod error;
 mod evaluation;
+mod learner;
 mod memory;
 mod run;
 pub mod tables;

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use carat_graph::files::write_atomically;
+use carat_graph::files::{TEMPORARY_PREFIX, write_atomically};
 use carat_graph::{DataError, Dataset, Split};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,17 @@ impl RunFolder {
         Ok((config, network))
     }
 
+    /// Removes the temporary files of a process that was killed while it wrote.
+    fn remove_leftovers(&self) -> Result<(), Error> {
+        let entries = std::fs::read_dir(&self.path).map_err(|e| DataError::read(&self.path, e))?;
+        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY_PREFIX)) {
+                std::fs::remove_file(&path).map_err(|e| DataError::write(&path, e))?;
+            }
+        }
+        Ok(())
+    }
+
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.file(name);
         write_atomically(&path, |writer| writer.write_all(bytes).map_err(|e| DataError::write(&path, e).into()))
@@ -178,6 +189,7 @@ pub fn run(
         }
     }
 
+    folder.remove_leftovers()?;
     let mut metrics = MetricsFile::open(&folder.file("metrics.csv"), trainer.epochs())?;
     let mut saved = Instant::now();
     loop {

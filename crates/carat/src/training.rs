@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Network, Workspace};
+use carat_nn::Network;
 
 use crate::batches::{Batches, Purpose};
 use crate::config::one_graph;
 use crate::evaluation::{Evaluator, Score};
+use crate::learner::Learner;
 use crate::{Error, Protocol, TrainConfig};
 
 /// What one epoch did: a row of `metrics.csv`.
@@ -61,8 +62,7 @@ pub struct Best {
 #[derive(Debug)]
 pub struct Trainer<'a> {
     config: TrainConfig,
-    network: Network<f32>,
-    adam: Adam<f32>,
+    learner: Learner,
     batches: Batches<'a>,
     validation: Evaluator<'a>,
     epoch: usize,
@@ -70,8 +70,6 @@ pub struct Trainer<'a> {
     last: Score,
     seconds: f64,
     unfinished: bool,
-    work: Workspace<f32>,
-    gradient: Vec<f32>,
     steps: Vec<Duration>,
 }
 
@@ -86,18 +84,14 @@ impl<'a> Trainer<'a> {
     pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
         one_graph(dataset)?;
-        let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
-        let network = Network::new(sizes, config.seed)?;
+        let learner = Learner::new(dataset, config)?;
         let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
         let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
         let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
-        let len = network.parameters().len();
-        let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
-        let best = Best { epoch: 0, score: NONE, parameters: network.parameters().to_vec() };
+        let best = Best { epoch: 0, score: NONE, parameters: learner.network.parameters().to_vec() };
         Ok(Self {
             config: config.clone(),
-            network,
-            adam,
+            learner,
             batches,
             validation,
             epoch: 0,
@@ -105,23 +99,21 @@ impl<'a> Trainer<'a> {
             last: NONE,
             seconds: 0.0,
             unfinished: false,
-            work: Workspace::default(),
-            gradient: vec![0.0; len],
             steps: Vec::new(),
         })
     }
 
     /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another network's.
     pub fn restore(&mut self, progress: Progress) -> bool {
-        let len = self.network.parameters().len();
+        let len = self.learner.network.parameters().len();
         let Progress { parameters, adam_first, adam_second, best, .. } = &progress;
         if [parameters, adam_first, adam_second, &best.parameters].iter().any(|values| values.len() != len) {
             return false;
         }
-        self.network.parameters_mut().copy_from_slice(parameters);
-        self.adam.first = progress.adam_first;
-        self.adam.second = progress.adam_second;
-        self.adam.steps = progress.adam_steps;
+        self.learner.network.parameters_mut().copy_from_slice(parameters);
+        self.learner.adam.first = progress.adam_first;
+        self.learner.adam.second = progress.adam_second;
+        self.learner.adam.steps = progress.adam_steps;
         self.epoch = progress.epoch;
         self.best = progress.best;
         self.last = progress.last;
@@ -133,10 +125,10 @@ impl<'a> Trainer<'a> {
     pub fn progress(&self) -> Option<Progress> {
         (!self.unfinished).then(|| Progress {
             epoch: self.epoch,
-            parameters: self.network.parameters().to_vec(),
-            adam_first: self.adam.first.clone(),
-            adam_second: self.adam.second.clone(),
-            adam_steps: self.adam.steps,
+            parameters: self.learner.network.parameters().to_vec(),
+            adam_first: self.learner.adam.first.clone(),
+            adam_second: self.learner.adam.second.clone(),
+            adam_steps: self.learner.adam.steps,
             best: self.best.clone(),
             last: self.last,
             seconds: self.seconds,
@@ -167,32 +159,26 @@ impl<'a> Trainer<'a> {
         let epoch = self.epoch + 1;
         let (mut total, mut targets) = (0.0, 0usize);
         self.unfinished = true;
-        let Self { batches, network, adam, work, gradient, steps, .. } = self;
+        let Self { batches, learner, steps, .. } = self;
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
-            network.forward(&batch.blocks, &batch.input, work);
-            let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, work, gradient);
-            if !loss.is_finite() {
-                return Err(Error::Diverged { epoch, loss });
-            }
-            adam.step(network.parameters_mut(), gradient);
-            total += loss * batch.labels.len() as f64;
+            total += learner.step(batch, epoch)? * batch.labels.len() as f64;
             targets += batch.labels.len();
             if steps.len() < STEPS_KEPT {
                 steps.push(step.elapsed());
             }
-            Ok(!interrupted())
+            Ok::<bool, Error>(!interrupted())
         })?;
         if targets < self.batches.num_nodes() {
             return Ok(None);
         }
         self.unfinished = false;
         self.epoch = epoch;
-        self.last = self.validation.score(&self.network).unwrap_or(NONE);
+        self.last = self.validation.score(&self.learner.network).unwrap_or(NONE);
         if self.last.loss < self.best.score.loss {
             self.best.epoch = epoch;
             self.best.score = self.last;
-            self.best.parameters.copy_from_slice(self.network.parameters());
+            self.best.parameters.copy_from_slice(self.learner.network.parameters());
         }
         self.seconds += start.elapsed().as_secs_f64();
         Ok(Some(EpochMetrics {
@@ -223,8 +209,8 @@ impl<'a> Trainer<'a> {
             Protocol::Paper => (None, self.last),
         };
         if let Some(parameters) = parameters {
-            self.network.parameters_mut().copy_from_slice(parameters);
+            self.learner.network.parameters_mut().copy_from_slice(parameters);
         }
-        (self.network, score)
+        (self.learner.network, score)
     }
 }

@@ -1,13 +1,8 @@
 //! `carat attention`: how a trained network weighs every edge.
 
-use std::path::PathBuf;
+use carat::tables;
 
-use carat::{tables, with_threads};
-use carat_graph::table::check_ending;
-use serde_json::json;
-
-use super::predict::Source;
-use crate::arguments::{Format, Threads};
+use super::run_table::RunTable;
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,25 +15,10 @@ One row per edge, layer and head: src, dst, layer, head, alpha. Layers and heads
 in-edges of dst. The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]
-    source: Source,
-    /// File to write: .csv, .csv.gz, .parquet or .npz
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    format: Format,
+    table: RunTable,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
-    check_ending(&args.out)?;
-    let (config, network, dataset) = args.source.open()?;
-    let table = with_threads(args.threads.threads, || tables::attention(&network, &dataset, config.batch_size))??;
-    table.write(&args.out)?;
-    let (rows, out) = (table.num_rows(), args.out.display().to_string());
-    output::show(args.format.json, &json!({ "rows": rows, "out": out }), || {
-        let edges = dataset.graph().num_edges() as u64;
-        format!("{} rows for {} edges -> {out}\n", output::thousands(rows as u64), output::thousands(edges))
-    })
+    args.table.write(tables::attention, |rows, out| format!("{} rows -> {out}\n", output::thousands(rows)))
 }

@@ -5,4 +5,5 @@ pub mod bench;
 pub mod data;
 pub mod demo;
 pub mod predict;
+mod run_table;
 pub mod train;

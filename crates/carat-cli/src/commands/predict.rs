@@ -1,12 +1,8 @@
 //! `carat predict`: what a trained network says about every node.
 
-use std::path::PathBuf;
+use carat::tables;
 
-use carat::{RunFolder, tables, with_threads};
-use carat_graph::table::check_ending;
-use serde_json::json;
-
-use crate::arguments::{DataFolder, Format, Threads};
+use super::run_table::RunTable;
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,47 +16,10 @@ One row per node: node, label (-1 where missing), predicted, loss, the node's na
 probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]
-    pub(super) source: Source,
-    /// File to write: .csv, .csv.gz, .parquet or .npz
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    format: Format,
-}
-
-/// A trained run, and the graph to use it on.
-#[derive(Debug, clap::Args)]
-pub(super) struct Source {
-    /// Run folder, as made by 'carat train'
-    #[arg(long, value_name = "DIR")]
-    pub(super) run: PathBuf,
-    /// Dataset name or path [default: what the run was trained on]
-    #[arg(long, value_name = "NAME|PATH")]
-    pub(super) data: Option<String>,
-    #[command(flatten)]
-    pub(super) data_folder: DataFolder,
-}
-
-impl Source {
-    /// Opens both.
-    pub(super) fn open(&self) -> Result<(carat::TrainConfig, carat_nn::Network<f32>, carat_graph::Dataset), Failure> {
-        let (config, network) = RunFolder::new(&self.run).open()?;
-        let data = self.data.as_deref().unwrap_or(&config.data);
-        let dataset = carat_graph::open(data, &self.data_folder.path())?;
-        Ok((config, network, dataset))
-    }
+    table: RunTable,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
-    check_ending(&args.out)?;
-    let (config, network, dataset) = args.source.open()?;
-    let table = with_threads(args.threads.threads, || tables::predictions(&network, &dataset, config.batch_size))??;
-    table.write(&args.out)?;
-    let (rows, out) = (table.num_rows(), args.out.display().to_string());
-    output::show(args.format.json, &json!({ "rows": rows, "out": out }), || {
-        format!("{} nodes -> {out}\n", output::thousands(rows as u64))
-    })
+    args.table.write(tables::predictions, |rows, out| format!("{} nodes -> {out}\n", output::thousands(rows)))
 }

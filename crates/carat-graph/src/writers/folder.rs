@@ -42,7 +42,8 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let temporary = tempfile::Builder::new().prefix(".carat-").tempdir_in(parent).map_err(failed)?;
+    let temporary =
+        tempfile::Builder::new().prefix(crate::files::TEMPORARY_PREFIX).tempdir_in(parent).map_err(failed)?;
     let write = |table: &Table, stem: &str| {
         let file = format!("{stem}{}", format.ending());
         table.write(&temporary.path().join(&file)).map_err(|e| match e {

@@ -1,0 +1,51 @@
+//! What `predict` and `attention` share: a trained run, a graph, and a table of what the one says about the other.
+
+use std::path::PathBuf;
+
+use carat::{Error, RunFolder, with_threads};
+use carat_graph::Dataset;
+use carat_graph::table::{Table, check_ending};
+use carat_nn::Network;
+use serde_json::json;
+
+use crate::arguments::{DataFolder, Format, Threads};
+use crate::failure::Failure;
+use crate::output;
+
+/// Flags of a command that writes a table about a run.
+#[derive(Debug, clap::Args)]
+pub struct RunTable {
+    /// Run folder, as made by 'carat train'
+    #[arg(long, value_name = "DIR")]
+    run: PathBuf,
+    /// Dataset name or path [default: what the run was trained on]
+    #[arg(long, value_name = "NAME|PATH")]
+    data: Option<String>,
+    #[command(flatten)]
+    data_folder: DataFolder,
+    /// File to write: .csv, .csv.gz, .parquet or .npz
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl RunTable {
+    /// Makes the table, writes it, and says so: `text(rows, file)`.
+    pub fn write(
+        &self,
+        make: impl FnOnce(&Network<f32>, &Dataset, usize) -> Result<Table, Error> + Send,
+        text: impl FnOnce(u64, &str) -> String,
+    ) -> Result<(), Failure> {
+        check_ending(&self.out)?;
+        let (config, network) = RunFolder::new(&self.run).open()?;
+        let data = self.data.as_deref().unwrap_or(&config.data);
+        let dataset = carat_graph::open(data, &self.data_folder.path())?;
+        let table = with_threads(self.threads.threads, || make(&network, &dataset, config.batch_size))??;
+        table.write(&self.out)?;
+        let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());
+        output::show(self.format.json, &json!({ "rows": rows, "out": out }), || text(rows, &out))
+    }
+}
