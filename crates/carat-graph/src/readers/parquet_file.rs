@@ -2,7 +2,7 @@
 //!
 //! The library skips header fields that it does not know. It believes the length of a list there: a list of two billion
 //! booleans takes no byte each, and one of numbers beyond the end of the file reads as empty again and again, so that a
-//! file of a few hundred bytes keeps it busy for hours. It also makes room for as many bytes as a page claims to unpack
+//! file of a few hundred bytes keeps it busy for billions of steps. It also makes room for as many bytes as a page claims to unpack
 //! to. Here every header is walked before the library gets it: nothing in it may be longer than the file, and no page
 //! may unpack to far more than any compression makes of it.
 

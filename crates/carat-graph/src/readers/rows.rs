@@ -284,7 +284,16 @@ impl Read for RowLimit {
 fn parquet_step<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
     match guarded(step) {
         Some(Ok(value)) => Ok(value),
-        Some(Err(e)) => Err(DataError::malformed(path, format!("this is no readable Parquet file: {e}"))),
+        Some(Err(e)) => {
+            // The library names itself in front of its reasons, once per layer.
+            let mut reason = &e.to_string()[..];
+            while let Some(rest) =
+                ["Parquet argument error: ", "Parquet error: "].iter().find_map(|own| reason.strip_prefix(own))
+            {
+                reason = rest;
+            }
+            Err(DataError::malformed(path, format!("this is no readable Parquet file: {reason}")))
+        }
         None => Err(DataError::malformed(path, "this Parquet file is damaged")),
     }
 }
