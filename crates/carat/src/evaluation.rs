@@ -72,7 +72,7 @@ pub(crate) struct CoherenceSum {
 }
 
 impl CoherenceSum {
-    /// Adds one target with label `own`: whether each in-neighbour has the same label, and the attention on it.
+    /// Adds one target: whether each in-neighbour has the same label, and the attention on it.
     pub(crate) fn add(&mut self, same: &[bool], attention: &[f64]) {
         self.edges += same.len();
         let agreeing = same.iter().filter(|s| **s).count();

@@ -37,8 +37,8 @@ fn for_all_nodes(
     }
 }
 
-/// One row per node: node, label (-1 where missing), predicted, loss (empty of meaning, NaN, where the label is
-/// missing or unknown to the model), p_0 ... p_C-1.
+/// One row per node: node, label (-1 where missing), predicted, loss (NaN where the label is missing or unknown to the
+/// model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
     check_fit(network, dataset)?;
     let (classes, nodes) = (network.config().classes, dataset.num_nodes());
