@@ -4,7 +4,7 @@ use carat_graph::Dataset;
 use carat_nn::{Adam, AdamConfig, Network, Workspace};
 
 use crate::batches::Batch;
-use crate::{Error, TrainConfig};
+use crate::{Error, TrainConfig, threads};
 
 /// Takes training steps.
 #[derive(Debug)]
@@ -28,12 +28,14 @@ impl Learner {
     /// One step on one batch; returns the loss before it. `epoch` is for the error.
     pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<f64, Error> {
         let Self { network, adam, work, gradient } = self;
-        network.forward(&batch.blocks, &batch.input, work);
-        let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, work, gradient);
-        if !loss.is_finite() {
-            return Err(Error::Diverged { epoch, loss });
-        }
-        adam.step(network.parameters_mut(), gradient);
-        Ok(loss)
+        threads::awake(|| {
+            network.forward(&batch.blocks, &batch.input, work);
+            let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, work, gradient);
+            if !loss.is_finite() {
+                return Err(Error::Diverged { epoch, loss });
+            }
+            adam.step(network.parameters_mut(), gradient);
+            Ok(loss)
+        })
     }
 }

@@ -1,5 +1,9 @@
 //! The threads that kernels share rows over.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::Yield;
+
 use crate::Error;
 
 /// Runs `work` with this many threads; `None` takes one per core. The result does not depend on the number.
@@ -8,4 +12,46 @@ pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + 
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|e| Error::Threads { threads, problem: e.to_string() })?;
     Ok(pool.install(work))
+}
+
+/// Most threads kept awake: a step so short that waking them matters has no work for more.
+const MOST_AWAKE: usize = 8;
+
+/// Looks for work, each about half a microsecond, after which an idle thread may sleep until it is woken.
+const PATIENCE: usize = 1000;
+
+/// Runs `work`, a sequence of short parallel loops, while the other threads look for their share of it without going to
+/// sleep in between. A thread that sleeps takes longer to wake than such a loop takes to run.
+pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    let threads = rayon::current_num_threads();
+    if threads == 1 {
+        return work();
+    }
+    let done = &AtomicBool::new(false);
+    rayon::scope(|scope| {
+        let own = rayon::current_thread_index();
+        for _ in 1..threads.min(MOST_AWAKE) {
+            scope.spawn(move |_| {
+                // Work's own thread may come here while it waits for another's share; it must go back to waiting.
+                if rayon::current_thread_index() != own {
+                    look_for_work(done);
+                }
+            });
+        }
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+fn look_for_work(done: &AtomicBool) {
+    let mut idle = 0;
+    while idle < PATIENCE && !done.load(Ordering::Relaxed) {
+        if rayon::yield_now() == Some(Yield::Executed) {
+            idle = 0;
+        } else {
+            idle += 1;
+            (0..32).for_each(|_| std::hint::spin_loop());
+        }
+    }
 }
