@@ -115,36 +115,43 @@ impl Blocks {
 
 impl<'a> Block<'a> {
     /// Number of nodes that the layer computes.
+    #[inline]
     pub fn num_targets(&self) -> usize {
         self.num_targets
     }
 
     /// Number of nodes that the layer reads. The targets are the first of them.
+    #[inline]
     pub fn num_sources(&self) -> usize {
         self.num_sources
     }
 
     /// Number of edges.
+    #[inline]
     pub fn num_edges(&self) -> usize {
         self.sources.len()
     }
 
     /// Row offsets: the in-edges of target j stand at `offsets[j]..offsets[j + 1]`.
+    #[inline]
     pub fn offsets(&self) -> &'a [usize] {
         self.offsets
     }
 
     /// Source of every edge.
+    #[inline]
     pub fn sources(&self) -> &'a [u32] {
         self.sources
     }
 
     /// Sources of target j's in-edges.
+    #[inline]
     pub fn in_neighbours(&self, target: usize) -> &'a [u32] {
         &self.sources[self.offsets[target]..self.offsets[target + 1]]
     }
 
     /// (target, position of the edge) of every edge that leaves `source`, by ascending target.
+    #[inline]
     pub fn out_edges(&self, source: usize) -> impl Iterator<Item = (usize, usize)> + 'a {
         let range = self.out_offsets[source]..self.out_offsets[source + 1];
         let num_targets = self.num_targets;

@@ -7,7 +7,7 @@ use carat_graph::Features;
 
 use crate::kernels::dense;
 use crate::kernels::sparse::Sparse;
-use crate::matrix::{Matrix, MatrixMut, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::real::Real;
 
 /// Slope of the LeakyReLU after the encoder and before the classifier.
@@ -87,21 +87,22 @@ impl<T: Real> Input<T> {
         }
     }
 
-    /// From the gradient of h (overwritten) to those of W1^T and b1 (added to).
+    /// From the gradient of h (overwritten) to those of W1^T and b1.
     pub(crate) fn encode_backward(&self, h: &[T], d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
         let width = d_bias.len();
         dense::leaky_relu_backward(d_h, h, T::from_f64(SLOPE));
+        d_bias.fill(T::ZERO);
         dense::add_column_sums(d_bias, d_h);
         match &self.values {
-            Values::Dense(values) => multiply_add(
+            Values::Dense(values) => multiply(
                 MatrixMut::new(d_weight, self.num_columns, width),
                 Matrix::new(values, self.num_rows, self.num_columns).t(),
                 Matrix::new(d_h, self.num_rows, width),
                 T::ONE,
             ),
-            Values::Sparse { columns: Some(columns), .. } => columns.multiply_add(d_weight, d_h, width),
+            Values::Sparse { columns: Some(columns), .. } => columns.multiply(d_weight, d_h, width),
             Values::Sparse { rows, columns: None } => {
-                rows.transposed(self.num_columns).multiply_add(d_weight, d_h, width);
+                rows.transposed(self.num_columns).multiply(d_weight, d_h, width);
             }
         }
     }

@@ -81,8 +81,12 @@ impl<'a, T> MatrixMut<'a, T> {
     }
 }
 
-/// Multiply-adds per chunk: enough that sharing it out costs little, few enough that two threads finish together.
-const CHUNK_WORK: usize = 1 << 21;
+/// Multiply-adds per chunk: enough that sharing it out costs little (each chunk packs the right-hand matrix anew), few
+/// enough that threads finish together.
+const CHUNK_WORK: usize = 1 << 22;
+
+/// Multiply-adds from which a product is worth sharing at all.
+const SHARED_WORK: usize = 1 << 20;
 
 /// out = scale * a b.
 pub fn multiply<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
@@ -106,9 +110,12 @@ fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, s
     });
 }
 
-/// Chunks of rows, each of which costs `work_per_row` multiply-adds.
+/// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads
+/// finish together, and multiples of the six rows that a GEMM kernel takes at a time.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
-    Chunks::even(rows, (CHUNK_WORK / work_per_row.max(1)).max(32).next_multiple_of(16))
+    let work = rows * work_per_row;
+    let count = if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).max(2) };
+    Chunks::even(rows, rows.div_ceil(count).next_multiple_of(6))
 }
 
 /// out = scale * a b, or out += scale * a b, on this thread alone.

@@ -233,20 +233,21 @@ impl<T: Real> Network<T> {
             total += loss::cross_entropy(scores, label as usize).to_f64();
             loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
         }
-        dense::fill_zero(gradient);
         self.backward(blocks, input, work, gradient);
         total / labels.len() as f64
     }
 
-    /// From `work.d_scores` to the gradient of every parameter, added to `gradient`.
+    /// From `work.d_scores` to the gradient of every parameter.
     fn backward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>, gradient: &mut [T]) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         let targets = blocks.targets().len();
         let d_scores = Matrix::new(&work.d_scores, targets, classes);
         let joined = Matrix::new(&work.joined, targets, 2 * hidden);
         let d_weight = MatrixMut::new(&mut gradient[self.places.classifier_weight.clone()], classes, 2 * hidden);
-        multiply_add(d_weight, d_scores.t(), joined, T::ONE);
-        dense::add_column_sums(&mut gradient[self.places.classifier_bias.clone()], &work.d_scores);
+        multiply(d_weight, d_scores.t(), joined, T::ONE);
+        let d_bias = &mut gradient[self.places.classifier_bias.clone()];
+        d_bias.fill(T::ZERO);
+        dense::add_column_sums(d_bias, &work.d_scores);
         work.d_joined.resize(work.joined.len(), T::ZERO);
         let weight = Matrix::new(&self.parameters[self.places.classifier_weight.clone()], classes, 2 * hidden);
         multiply(MatrixMut::new(&mut work.d_joined, targets, 2 * hidden), d_scores, weight, T::ONE);
@@ -255,20 +256,20 @@ impl<T: Real> Network<T> {
         work.d_h.resize_with(layers + 1, Vec::new);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
             d_h.resize(h.len(), T::ZERO);
-            dense::fill_zero(d_h);
         }
-        // The first half of the joined row reaches the encoder directly, the second half the last layer.
-        for (j, d_joined) in work.d_joined.chunks_exact(2 * hidden).enumerate() {
-            work.d_h[0][j * hidden..(j + 1) * hidden].copy_from_slice(&d_joined[..hidden]);
-        }
-        for (j, d_joined) in work.d_joined.chunks_exact(2 * hidden).enumerate() {
-            work.d_h[layers][j * hidden..(j + 1) * hidden].copy_from_slice(&d_joined[hidden..]);
+        // The second half of a joined row reaches the last layer, the first half the encoder directly.
+        for (d_h, d_joined) in work.d_h[layers].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
+            d_h.copy_from_slice(&d_joined[hidden..]);
         }
         for l in (0..layers).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
             let pass = self.pass(blocks, l, &work.h[l]);
             let d_parameters = &mut gradient[self.places.layers[l].clone()];
+            d_parameters.fill(T::ZERO);
             self.attention.backward(pass, &after[0], &mut work.states[l], d_parameters, &mut before[l]);
+        }
+        for (d_h, d_joined) in work.d_h[0].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
+            d_h.iter_mut().zip(d_joined).for_each(|(d_h, d_joined)| *d_h += *d_joined);
         }
         let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
         input.encode_backward(&work.h[0], &mut work.d_h[0], d_weight, d_bias);

@@ -13,11 +13,11 @@ use pulp::Simd;
 
 use super::vector::{self, RowSum, Start, WeightedRows};
 use crate::real::Real;
-use crate::rows::{Chunks, EdgeRows, Rows};
+use crate::rows::{ChunkRows, Chunks, EdgeRows, Rows};
 use carat_graph::Block;
 
 /// Edges (plus rows) per chunk.
-const CHUNK_EDGES: usize = 512;
+const CHUNK_EDGES: usize = 256;
 
 /// Rows of a layer in chunks of about equal numbers of in-edges.
 pub(crate) fn target_chunks(block: &Block<'_>) -> Chunks {
@@ -57,13 +57,30 @@ pub(crate) trait Score<T: Real>: Copy + Send + Sync {
     /// Given the gradient with respect to the scores of target j's in-edges, turns it into the gradient that reaches
     /// the sources' side and writes the gradient of the target's own values.
     fn backward_row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, d_score: &mut [T], d_target: &mut [T]);
+}
 
-    /// Values per source that [`Score::source_edge`] sums.
+/// What the gradients of the scores do to the sources, beyond the weighted sum of their inputs.
+pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
+    /// Values per source that [`SourceGradient::edge`] sums.
     fn source_width(&self) -> usize;
 
-    /// Adds what an edge to `target` with this score gradient contributes to its source: to the gradient of h_i,
-    /// beyond the weighted sum itself, and to the gradient of the source's own values.
-    fn source_edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], d_source: &mut [T]);
+    /// Values that [`SourceGradient::finish`] sums over all sources.
+    fn sum_width(&self) -> usize;
+
+    /// Adds what an edge to `target` with this score gradient contributes to its source: to the gradient of h_i and to
+    /// the gradient of the source's own values.
+    fn edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], d_source: &mut [T]);
+
+    /// Once the source's own gradient is complete: adds what follows from it to the gradient of h_i and to `sums`.
+    fn finish<S: Simd>(
+        &self,
+        simd: S,
+        shape: Shape<'_, T>,
+        source: usize,
+        d_source: &[T],
+        d_h: &mut [T],
+        sums: &mut [T],
+    );
 }
 
 /// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width).
@@ -186,39 +203,50 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// Backward over sources: d_h_i += sum over out-edges of alpha_ijk d_agg_jk and the kind's own part; fills `d_source`.
+/// Backward over sources: d_h_i = sum over out-edges of alpha_ijk d_agg_jk and the kind's own part; fills `d_source`, and
+/// `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
     shape: Shape<'_, T>,
-    score: impl Score<T>,
+    own: impl SourceGradient<T>,
     gradients: Gradients<'_, T>,
     d_h: &mut [T],
     d_source: &mut [T],
+    sums: &mut [T],
 ) {
-    let outputs = (Rows::new(d_h, shape.width), Rows::new(d_source, score.source_width()));
-    source_chunks(&shape.block).run(outputs, |range, (d_h, d_source)| {
-        backward_source_rows(shape, score, range.start, gradients, d_h.into_slice(), d_source.into_slice());
+    let chunks = source_chunks(&shape.block);
+    let outputs = (
+        Rows::new(d_h, shape.width),
+        Rows::new(d_source, own.source_width()),
+        ChunkRows::new(sums, &chunks, own.sum_width()),
+    );
+    chunks.run(outputs, |range, (d_h, d_source, sums)| {
+        let outputs = (d_h.into_slice(), d_source.into_slice(), sums.into_slice());
+        backward_source_rows(shape, own, range.start, gradients, outputs);
     });
 }
 
 #[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
 #[inline(always)]
-fn backward_source_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
+fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     simd: S,
     shape: Shape<'a, T>,
-    score: C,
+    own: C,
     first: usize,
     gradients: Gradients<'a, T>,
-    d_h: &'a mut [T],
-    d_source: &'a mut [T],
+    outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
-    let (heads, width, own) = (shape.heads, shape.width, score.source_width());
+    let (d_h, d_source, sums) = outputs;
+    let (heads, width, source_width) = (shape.heads, shape.width, own.source_width());
     d_source.fill(T::ZERO);
+    sums.fill(T::ZERO);
     for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
-        let d_source = &mut d_source[row * own..(row + 1) * own];
-        vector::weighted_sum(simd, d_h, Start::Output, &OutEdges { shape, source: first + row, gradients });
-        for (j, e) in shape.block.out_edges(first + row) {
-            score.source_edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
+        let source = first + row;
+        let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
+        vector::weighted_sum(simd, d_h, Start::Zero, &OutEdges { shape, source, gradients });
+        for (j, e) in shape.block.out_edges(source) {
+            own.edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
         }
+        own.finish(simd, shape, source, d_source, d_h, sums);
     }
 }
 

@@ -2,18 +2,12 @@
 
 use pulp::Simd;
 
-use super::vector;
+use super::vector::{self, RowSum, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
 /// Rows per chunk where the work per row is small.
 const CHUNK_ROWS: usize = 2048;
-
-/// Sets everything to zero.
-pub(crate) fn fill_zero<T: Real>(values: &mut [T]) {
-    let chunks = Chunks::even(values.len(), CHUNK_ROWS * 32);
-    chunks.run(Rows::new(values, 1), |_, rows| rows.into_slice().fill(T::ZERO));
-}
 
 /// Writes `row` into every row of `out`.
 pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
@@ -26,11 +20,21 @@ pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
 #[pulp::with_simd(add_column_sums = pulp::Arch::new())]
 #[inline(always)]
 pub(crate) fn add_column_sums_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
-    let _ = simd;
-    let width = sums.len();
-    for row in matrix.chunks_exact(width) {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += *value;
+    let rows = AllRows { matrix, width: sums.len() };
+    vector::weighted_sum(simd, sums, Start::Output, &rows);
+}
+
+/// Every row of a matrix, with weight 1.
+struct AllRows<'a, T> {
+    matrix: &'a [T],
+    width: usize,
+}
+
+impl<T: Real> WeightedRows<T> for AllRows<'_, T> {
+    #[inline(always)]
+    fn add_to(&self, sum: &mut impl RowSum<T>) {
+        for row in self.matrix.chunks_exact(self.width) {
+            sum.add(T::ONE, row);
         }
     }
 }

@@ -49,10 +49,10 @@ impl<T: Real> Sparse<T> {
         Self::new(offsets, indices, values)
     }
 
-    /// out += self * dense, where `dense` and `out` have `width` columns.
-    pub(crate) fn multiply_add(&self, out: &mut [T], dense: &[T], width: usize) {
+    /// out = self * dense, where `dense` and `out` have `width` columns.
+    pub(crate) fn multiply(&self, out: &mut [T], dense: &[T], width: usize) {
         self.chunks.run(Rows::new(out, width), |range, rows| {
-            rows_times_dense(rows.into_slice(), self.part(range), dense, Each::Add);
+            rows_times_dense(rows.into_slice(), self.part(range), dense, Each::Plain);
         });
     }
 
@@ -84,7 +84,7 @@ struct Part<'a, T> {
 /// What happens to each row of the product.
 #[derive(Clone, Copy)]
 enum Each<'a, T> {
-    Add,
+    Plain,
     AffineLeakyRelu(&'a [T], T),
 }
 
@@ -123,7 +123,7 @@ fn rows_times_dense_simd<'a, S: Simd, T: Real>(
         let combination =
             Combination { indices: &part.indices[range.clone()], values: &part.values[range], dense, width };
         match each {
-            Each::Add => vector::weighted_sum(simd, out, Start::Output, &combination),
+            Each::Plain => vector::weighted_sum(simd, out, Start::Zero, &combination),
             Each::AffineLeakyRelu(bias, slope) => {
                 vector::weighted_sum(simd, out, Start::Row(bias), &combination);
                 for value in out {

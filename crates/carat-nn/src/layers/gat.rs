@@ -12,11 +12,15 @@
 use pulp::Simd;
 
 use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
-use crate::kernels::aggregate::{self, Gradients, Score, Shape};
-use crate::kernels::{dense, vector};
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::kernels::aggregate::{self, Gradients, Score, Shape, SourceGradient};
+use crate::kernels::dense;
+use crate::kernels::vector::{self, RowSum, Start, WeightedRows};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
+use crate::rows::{Chunks, Rows};
+
+/// Nodes per chunk when their own scores are computed.
+const CHUNK_NODES: usize = 128;
 
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
 pub(super) const SCORE_SLOPE: f64 = 0.2;
@@ -44,24 +48,24 @@ impl<T: Real> Attention<T> for Gat {
         let LayerShape { width, heads } = pass.shape;
         let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
         let [weight, att_src, att_dst, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [aggregate, source_score, target_score, u_src, u_dst, ..] = &mut state.buffers;
-        let (u_src, u_dst) = (sized(u_src, heads * width), sized(u_dst, heads * width));
+        let [aggregate, source_score, target_score, u, packed, ..] = &mut state.buffers;
+        let u = sized(u, 2 * heads * width);
+        let (u_src, u_dst) = u.split_at_mut(heads * width);
         score_vectors(weight, att_src, width, u_src);
         score_vectors(weight, att_dst, width, u_dst);
         let source_score = sized(source_score, sources * heads);
         let target_score = sized(target_score, targets * heads);
-        let h = Matrix::new(pass.h, sources, width);
-        let h_targets = Matrix::new(pass.h, targets, width);
-        multiply(MatrixMut::new(source_score, sources, heads), h, Matrix::new(u_src, heads, width).t(), T::ONE);
-        multiply(MatrixMut::new(target_score, targets, heads), h_targets, Matrix::new(u_dst, heads, width).t(), T::ONE);
+        node_scores(source_score, pass.h, u_src, heads);
+        node_scores(target_score, pass.h, u_dst, heads);
 
         let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
         let aggregate = sized(aggregate, targets * heads * width);
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
         aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
 
-        dense::fill_rows(out, bias);
-        per_head::average(out, aggregate, weight, pass.shape);
+        let packed = sized(packed, weight.len());
+        per_head::pack(packed, weight, pass.shape);
+        per_head::average(out, aggregate, packed, bias, pass.shape);
     }
 
     fn backward(
@@ -76,11 +80,13 @@ impl<T: Real> Attention<T> for Gat {
         let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
         let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_weight, d_att_src, d_att_dst, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let [aggregate, source_score, target_score, u_src, u_dst, d_aggregate, d_score, d_node_score] =
+        let [aggregate, source_score, target_score, u, packed, d_aggregate, d_packed, d_score, d_node_score, d_u] =
             &mut state.buffers;
         dense::add_column_sums(d_bias, d_out);
         let d_aggregate = sized(d_aggregate, targets * heads * width);
-        per_head::average_backward(d_out, aggregate, weight, pass.shape, d_weight, d_aggregate);
+        let d_packed = sized(d_packed, weight.len());
+        per_head::average_backward(d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
+        per_head::unpack(d_weight, d_packed, pass.shape);
 
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
         let score = GatScore { source_score, target_score, heads };
@@ -89,19 +95,33 @@ impl<T: Real> Attention<T> for Gat {
             sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
         aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_target_score);
         let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
-        aggregate::backward_sources(shape, score, gradients, d_h, d_source_score);
+        let own = NodeScores { u, d_target_score, heads };
+        let d_u = sized(d_u, (aggregate::source_chunks(&pass.block).len() + 1) * u.len());
+        let (d_u, d_u_parts) = d_u.split_at_mut(u.len());
+        aggregate::backward_sources(shape, own, gradients, d_h, d_source_score, d_u_parts);
+        d_u.fill(T::ZERO);
+        dense::add_column_sums(d_u, d_u_parts);
+        let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
+        score_vectors_backward(d_u_src, weight, att_src, width, d_weight, d_att_src);
+        score_vectors_backward(d_u_dst, weight, att_dst, width, d_weight, d_att_dst);
+    }
+}
 
-        // s = h U^T, so d_h += d_s U and d_U = d_s^T h; then U's gradient goes on to W and a.
-        let mut d_u = vec![T::ZERO; heads * width];
-        for (d_node, rows, u, att, d_att) in [
-            (&*d_source_score, sources, u_src, att_src, d_att_src),
-            (&*d_target_score, targets, u_dst, att_dst, d_att_dst),
-        ] {
-            let d_node = Matrix::new(d_node, rows, heads);
-            multiply_add(MatrixMut::new(d_h, rows, width), d_node, Matrix::new(u, heads, width), T::ONE);
-            let h = Matrix::new(pass.h, rows, width);
-            multiply(MatrixMut::new(&mut d_u, heads, width), d_node.t(), h, T::ONE);
-            score_vectors_backward(&d_u, weight, att, width, d_weight, d_att);
+/// s_ik = h_i . u_k for as many of the first nodes as `scores` has rows.
+fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
+    let width = u.len() / heads;
+    Chunks::even(scores.len() / heads, CHUNK_NODES).run(Rows::new(scores, heads), |range, scores| {
+        node_score_rows(scores.into_slice(), &h[range.start * width..range.end * width], u, heads);
+    });
+}
+
+#[pulp::with_simd(node_score_rows = pulp::Arch::new())]
+#[inline(always)]
+fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &'a [T], u: &'a [T], heads: usize) {
+    let width = u.len() / heads;
+    for (scores, h) in scores.chunks_exact_mut(heads).zip(h.chunks_exact(width)) {
+        for (score, u) in scores.iter_mut().zip(u.chunks_exact(width)) {
+            *score = vector::dot(simd, u, h);
         }
     }
 }
@@ -150,10 +170,6 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
         self.heads
     }
 
-    fn source_width(&self) -> usize {
-        self.heads
-    }
-
     #[inline(always)]
     fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
@@ -179,11 +195,65 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
             }
         }
     }
+}
+
+/// The gradients of the sources' and the targets' scores, on their way to h and to u = [u_src, u_dst].
+#[derive(Clone, Copy)]
+struct NodeScores<'a, T> {
+    u: &'a [T],
+    d_target_score: &'a [T],
+    heads: usize,
+}
+
+impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
+    fn source_width(&self) -> usize {
+        self.heads
+    }
+
+    fn sum_width(&self) -> usize {
+        self.u.len()
+    }
 
     #[inline(always)]
-    fn source_edge<S: Simd>(&self, _: S, _: usize, d_score: &[T], _: &mut [T], d_source: &mut [T]) {
+    fn edge<S: Simd>(&self, _: S, _: usize, d_score: &[T], _: &mut [T], d_source: &mut [T]) {
         for (d_source, d_score) in d_source.iter_mut().zip(d_score) {
             *d_source += *d_score;
+        }
+    }
+
+    /// s = h U^T, so d_h += d_s U and d_U += d_s^T h; a target has a score of each side.
+    #[inline(always)]
+    fn finish<S: Simd>(
+        &self,
+        simd: S,
+        shape: Shape<'_, T>,
+        source: usize,
+        d_source: &[T],
+        d_h: &mut [T],
+        d_u: &mut [T],
+    ) {
+        let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
+        vector::weighted_sum(simd, d_h, Start::Output, &ScoreVectors { u: self.u, width: shape.width, d_source, own });
+        let h = shape.source(source as u32);
+        for (d_u, &d_s) in d_u.chunks_exact_mut(shape.width).zip(d_source.iter().chain(own)) {
+            vector::add_scaled(simd, d_u, d_s, h);
+        }
+    }
+}
+
+/// The rows of u, weighted by the gradients of one node's scores.
+struct ScoreVectors<'a, T> {
+    u: &'a [T],
+    width: usize,
+    d_source: &'a [T],
+    own: &'a [T],
+}
+
+impl<T: Real> WeightedRows<T> for ScoreVectors<'_, T> {
+    #[inline(always)]
+    fn add_to(&self, sum: &mut impl RowSum<T>) {
+        for (u, &d_s) in self.u.chunks_exact(self.width).zip(self.d_source.iter().chain(self.own)) {
+            sum.add(d_s, u);
         }
     }
 }

@@ -16,7 +16,7 @@ use super::gat::SCORE_SLOPE;
 use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::{dense, vector};
-use crate::matrix::{Matrix, MatrixMut, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, EdgeRows, Rows};
@@ -106,15 +106,16 @@ impl<T: Real> Attention<T> for GatV2 {
             backward_source_rows(view, range.start, upstream, d_score, d_l.into_slice());
         });
 
-        for (rows, d_projected, weight, d_weight, d_bias) in
-            [(sources, &*d_l, weight_l, d_weight_l, d_bias_l), (targets, &*d_r, weight_r, d_weight_r, d_bias_r)]
+        for (rows, d_projected, d_weight, d_bias) in
+            [(sources, &*d_l, d_weight_l, d_bias_l), (targets, &*d_r, d_weight_r, d_bias_r)]
         {
             dense::add_column_sums(d_bias, d_projected);
-            let d_projected = Matrix::new(d_projected, rows, all);
             let h = Matrix::new(pass.h, rows, width);
-            multiply_add(MatrixMut::new(d_weight, all, width), d_projected.t(), h, T::ONE);
-            multiply_add(MatrixMut::new(d_h, rows, width), d_projected, Matrix::new(weight, all, width), T::ONE);
+            multiply_add(MatrixMut::new(d_weight, all, width), Matrix::new(d_projected, rows, all).t(), h, T::ONE);
         }
+        let (d_l, d_r) = (Matrix::new(d_l, sources, all), Matrix::new(d_r, targets, all));
+        multiply(MatrixMut::new(d_h, sources, width), d_l, Matrix::new(weight_l, all, width), T::ONE);
+        multiply_add(MatrixMut::new(d_h, targets, width), d_r, Matrix::new(weight_r, all, width), T::ONE);
     }
 }
 

@@ -48,7 +48,7 @@ pub struct LayerState<T> {
     /// Attention, edges x heads, after a forward pass.
     pub alpha: Vec<T>,
     /// Whatever else the kind keeps; each kind's file names its own.
-    pub buffers: [Vec<T>; 8],
+    pub buffers: [Vec<T>; 10],
 }
 
 /// A kind of attention: its parameters, forward pass and hand-derived backward pass.
@@ -59,7 +59,8 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Fills `out` (targets x F) and `state.alpha`.
     fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>);
 
-    /// From the gradient of `out`: adds to `d_parameters` and to `d_h` (sources x F). `state` is as forward left it.
+    /// From the gradient of `out`: adds to `d_parameters` and writes all of `d_h` (sources x F), whatever it held.
+    /// `state` is as forward left it.
     fn backward(
         &self,
         pass: Pass<'_, T>,

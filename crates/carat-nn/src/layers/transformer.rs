@@ -14,7 +14,7 @@
 use pulp::Simd;
 
 use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
-use crate::kernels::aggregate::{self, Gradients, Neighbours, Score, Shape};
+use crate::kernels::aggregate::{self, Gradients, Neighbours, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, Start};
 use crate::matrix::{Matrix, MatrixMut, multiply_add};
@@ -51,22 +51,23 @@ impl<T: Real> Attention<T> for Transformer {
         let LayerShape { width, heads } = pass.shape;
         let (targets, all) = (pass.block.num_targets(), heads * width);
         let [key, _, query, query_bias, value, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
-        let [aggregate, q, t, ..] = &mut state.buffers;
+        let [aggregate, q, t, packed, ..] = &mut state.buffers;
         let (q, t) = (sized(q, targets * all), sized(t, targets * all));
         let h_targets = Matrix::new(pass.h, targets, width);
         dense::fill_rows(q, query_bias);
         multiply_add(MatrixMut::new(q, targets, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
-        per_head::multiply(t, q, key, false, scale, pass.shape);
+        per_head::multiply_heads(t, q, key, false, scale, pass.shape);
 
         let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
         let aggregate = sized(aggregate, targets * all);
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
         aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
 
-        dense::fill_rows(out, skip_bias);
+        let packed = sized(packed, value.len());
+        per_head::pack(packed, value, pass.shape);
+        per_head::average(out, aggregate, packed, skip_bias, pass.shape);
         multiply_add(MatrixMut::new(out, targets, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
-        per_head::average(out, aggregate, value, pass.shape);
         // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
         dense::add_column_sums(&mut mean_bias, value_bias);
@@ -91,14 +92,13 @@ impl<T: Real> Attention<T> for Transformer {
         let [key, _, query, _, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
             cut_mut(d_parameters, lengths(pass.shape));
-        let [aggregate, q, t, d_aggregate, d_score, d_t, d_q, _] = &mut state.buffers;
+        let [aggregate, q, t, packed, d_aggregate, d_score, d_t, d_q, d_packed, _] = &mut state.buffers;
 
         // Skip connection.
         let h_targets = Matrix::new(pass.h, targets, width);
         let d_rows = Matrix::new(d_out, targets, width);
         dense::add_column_sums(d_skip_bias, d_out);
         multiply_add(MatrixMut::new(d_skip, width, width), d_rows.t(), h_targets, T::ONE);
-        multiply_add(MatrixMut::new(d_h, targets, width), d_rows, Matrix::new(skip, width, width), T::ONE);
 
         // Values.
         let share = T::ONE / T::from_f64(heads as f64);
@@ -112,7 +112,9 @@ impl<T: Real> Attention<T> for Transformer {
             d_head.iter_mut().zip(&mean_bias).for_each(|(d_bias, sum)| *d_bias += *sum);
         }
         let d_aggregate = sized(d_aggregate, targets * all);
-        per_head::average_backward(d_out, aggregate, value, pass.shape, d_value, d_aggregate);
+        let d_packed = sized(d_packed, value.len());
+        per_head::average_backward(d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
+        per_head::unpack(d_value, d_packed, pass.shape);
 
         // Attention.
         let shape = Shape { block: pass.block, heads, width, h: pass.h };
@@ -121,17 +123,18 @@ impl<T: Real> Attention<T> for Transformer {
         let d_t = sized(d_t, targets * all);
         aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_t);
         let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
-        aggregate::backward_sources(shape, score, gradients, d_h, &mut []);
+        aggregate::backward_sources(shape, score, gradients, d_h, &mut [], &mut []);
 
         // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
         let d_q = sized(d_q, targets * all);
         per_head::add_gradient(d_key, q, d_t, scale, pass.shape);
-        per_head::multiply(d_q, d_t, key, true, scale, pass.shape);
+        per_head::multiply_heads(d_q, d_t, key, true, scale, pass.shape);
         dense::add_column_sums(d_query_bias, d_q);
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_q, Matrix::new(query, all, width), T::ONE);
+        multiply_add(MatrixMut::new(d_h, targets, width), d_rows, Matrix::new(skip, width, width), T::ONE);
     }
 }
 
@@ -153,10 +156,6 @@ impl<T> TransformerScore<'_, T> {
 impl<T: Real> Score<T> for TransformerScore<'_, T> {
     fn target_width(&self) -> usize {
         self.heads * self.width
-    }
-
-    fn source_width(&self) -> usize {
-        0
     }
 
     #[inline(always)]
@@ -183,11 +182,24 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
             vector::weighted_sum(simd, d_t, Start::Zero, &Neighbours { shape, target, weights: d_score, head });
         }
     }
+}
+
+impl<T: Real> SourceGradient<T> for TransformerScore<'_, T> {
+    fn source_width(&self) -> usize {
+        0
+    }
+
+    fn sum_width(&self) -> usize {
+        0
+    }
 
     #[inline(always)]
-    fn source_edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], _: &mut [T]) {
+    fn edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], _: &mut [T]) {
         for (t, &d_score) in self.own(target).chunks_exact(self.width).zip(d_score) {
             vector::add_scaled(simd, d_h, d_score, t);
         }
     }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _: S, _: Shape<'_, T>, _: usize, _: &[T], _: &mut [T], _: &mut [T]) {}
 }
