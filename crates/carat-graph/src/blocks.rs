@@ -90,6 +90,24 @@ impl Blocks {
         &self.edges
     }
 
+    /// The same nodes without the edges at these positions of the CSR, which ascend.
+    #[must_use]
+    pub fn without(&self, edges: &[u32]) -> Self {
+        let mut removed = edges.iter().copied().peekable();
+        let mut offsets = vec![0];
+        let (mut sources, mut ids) = (Vec::with_capacity(self.sources.len()), Vec::with_capacity(self.edges.len()));
+        for row in self.offsets.windows(2) {
+            for e in row[0]..row[1] {
+                if removed.next_if_eq(&(e as u32)).is_none() {
+                    sources.push(self.sources[e]);
+                    ids.push(self.edges[e]);
+                }
+            }
+            offsets.push(sources.len());
+        }
+        Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, ids)
+    }
+
     fn finish(nodes: Vec<u32>, within: Vec<usize>, offsets: Vec<usize>, sources: Vec<u32>, edges: Vec<u32>) -> Self {
         let mut out_offsets = vec![0usize; nodes.len() + 1];
         for &i in &sources {
@@ -287,6 +305,23 @@ mod tests {
                 }
                 prop_assert_eq!(seen, block.num_edges());
             }
+        }
+
+        #[test]
+        fn blocks_without_edges_keep_the_others((graph, targets) in arbitrary_graph(), keep in 1usize..5) {
+            let blocks = BlockBuilder::new(&graph).build(&targets, 2);
+            let removed: Vec<u32> = (0..blocks.edge_ids().len() as u32).filter(|e| *e as usize % keep == 0).collect();
+            let cut = blocks.without(&removed);
+            prop_assert_eq!(cut.nodes(), blocks.nodes());
+            let (block, whole) = (cut.layer(0), blocks.layer(0));
+            for j in 0..whole.num_targets() {
+                let left: Vec<u32> = (whole.offsets()[j]..whole.offsets()[j + 1])
+                    .filter(|e| e % keep != 0)
+                    .map(|e| whole.sources()[e])
+                    .collect();
+                prop_assert_eq!(block.in_neighbours(j), &left[..]);
+            }
+            prop_assert_eq!(cut.edge_ids().len() + removed.len(), blocks.edge_ids().len());
         }
 
         #[test]

@@ -19,6 +19,7 @@
 //! ```
 
 mod encoder;
+mod intervention;
 mod kernels;
 mod layers;
 pub mod loss;
@@ -31,7 +32,11 @@ mod rows;
 mod weights;
 
 pub use encoder::Input;
-pub use layers::{Attention, AttentionKind, Gat, GatV2, LayerShape, LayerState, Pass, Transformer};
+pub use intervention::{Deletion, Rerun};
+pub use layers::{
+    Attention, AttentionKind, Gat, GatV2, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Transformer,
+    Upstream,
+};
 pub use network::{Network, NetworkConfig, SizeError, Workspace};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};

@@ -26,6 +26,20 @@ pub fn cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
     }
 }
 
+/// ln CE of one row of class scores. Where CE is tiny this is the logarithm of the sum itself, so it stays finite and
+/// precise where CE has no floating-point number any more. Minus infinity where there is no other class.
+pub fn log_cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
+    let own = scores[label];
+    let largest = others(scores, label).fold(T::from_f64(f64::NEG_INFINITY), |largest, z| largest.max(z - own));
+    if !largest.is_finite() {
+        return largest;
+    }
+    let total: T = others(scores, label).map(|z| (z - own - largest).exp()).sum();
+    let log_sum = largest + total.ln();
+    // ln(ln(1 + x)) = ln x - x / 2 + ..., and below e^-20 the second term is lost in rounding.
+    if log_sum < T::from_f64(-20.0) { log_sum } else { cross_entropy(scores, label).ln() }
+}
+
 /// Writes d CE / d z, times `weight`: softmax(z) minus the label's indicator. The label's own entry is formed as minus
 /// the sum of the others, so that it keeps its precision when the probability is near 1.
 pub fn cross_entropy_gradient<T: Real>(scores: &[T], label: usize, weight: T, gradient: &mut [T]) {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoder::{Input, SLOPE};
 use crate::kernels::dense;
-use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass};
+use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass, Targets, Upstream};
 use crate::loss;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Layout, Parameter};
@@ -73,7 +73,7 @@ impl NetworkConfig {
 #[derive(Debug)]
 pub struct Network<T> {
     config: NetworkConfig,
-    attention: Box<dyn Attention<T>>,
+    pub(crate) attention: Box<dyn Attention<T>>,
     layout: Layout,
     places: Places,
     parameters: Vec<T>,
@@ -92,13 +92,15 @@ struct Places {
 #[derive(Debug, Clone, Default)]
 pub struct Workspace<T> {
     /// h[0] is the encoder's output, h[l + 1] that of layer l.
-    h: Vec<Vec<T>>,
+    pub(crate) h: Vec<Vec<T>>,
     d_h: Vec<Vec<T>>,
-    states: Vec<LayerState<T>>,
-    joined: Vec<T>,
+    pub(crate) states: Vec<LayerState<T>>,
+    pub(crate) joined: Vec<T>,
     d_joined: Vec<T>,
     scores: Vec<T>,
     d_scores: Vec<T>,
+    /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
+    d_attention: Vec<Vec<T>>,
 }
 
 impl<T: Real> Workspace<T> {
@@ -109,7 +111,14 @@ impl<T: Real> Workspace<T> {
 
     /// Attention of one layer after a forward pass: edges of the layer's block x heads.
     pub fn attention(&self, layer: usize) -> &[T] {
-        &self.states[layer].alpha
+        &self.states[layer].targets.alpha
+    }
+
+    /// Room for the gradient of a loss on attention: with respect to one layer's scores before the softmax, for the
+    /// in-edges of the first targets, edges x heads. Every forward pass empties it; what it holds when
+    /// [`Network::loss_and_gradient`] is called takes part in the gradient.
+    pub fn attention_gradient(&mut self, layer: usize) -> &mut Vec<T> {
+        &mut self.d_attention[layer]
     }
 }
 
@@ -143,8 +152,16 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
 impl<T: Real> Network<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
+        Self::with_attention(config, config.arch.attention(), seed)
+    }
+
+    /// As [`Network::new`], with an attention of one's own in place of `config.arch`.
+    pub fn with_attention(
+        config: NetworkConfig,
+        attention: Box<dyn Attention<T>>,
+        seed: u64,
+    ) -> Result<Self, SizeError> {
         config.check()?;
-        let attention: Box<dyn Attention<T>> = config.arch.attention();
         let (layout, places) = lay_out(config, &*attention)?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
         Ok(Self { config, attention, layout, places, parameters })
@@ -185,14 +202,19 @@ impl<T: Real> Network<T> {
         let p = |range: &Range<usize>| &self.parameters[range.clone()];
         work.h.resize_with(layers + 1, Vec::new);
         work.states.resize_with(layers, LayerState::default);
+        work.d_attention.resize_with(layers, Vec::new);
+        work.d_attention.iter_mut().for_each(Vec::clear);
         for (l, h) in work.h.iter_mut().enumerate() {
             h.resize(blocks.num_within(layers - l) * hidden, T::ZERO);
         }
         input.encode(p(&self.places.encoder_weight), p(&self.places.encoder_bias), &mut work.h[0]);
         for l in 0..layers {
             let (before, after) = work.h.split_at_mut(l + 1);
-            let pass = self.pass(blocks, l, &before[l]);
-            self.attention.forward(pass, &mut after[0], &mut work.states[l]);
+            let pass = self.pass(l, &before[l]);
+            let LayerState { sources, targets, .. } = &mut work.states[l];
+            self.attention.sources(pass, 0, sources);
+            let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
+            self.attention.targets(pass, sources, rows, &mut after[0], targets);
         }
 
         let targets = blocks.targets().len();
@@ -204,17 +226,26 @@ impl<T: Real> Network<T> {
         }
         dense::leaky_relu(&mut work.joined, T::from_f64(SLOPE));
         work.scores.resize(targets * classes, T::ZERO);
-        dense::fill_rows(&mut work.scores, p(&self.places.classifier_bias));
+        self.classify(&work.joined, &mut work.scores);
+    }
+
+    /// scores = W2 joined + b2, where `joined` holds rows of LeakyReLU([h || h']).
+    pub(crate) fn classify(&self, joined: &[T], scores: &mut [T]) {
+        let NetworkConfig { hidden, classes, .. } = self.config;
+        let rows = joined.len() / (2 * hidden);
+        let weight = &self.parameters[self.places.classifier_weight.clone()];
+        dense::fill_rows(scores, &self.parameters[self.places.classifier_bias.clone()]);
         multiply_add(
-            MatrixMut::new(&mut work.scores, targets, classes),
-            Matrix::new(&work.joined, targets, 2 * hidden),
-            Matrix::new(p(&self.places.classifier_weight), classes, 2 * hidden).t(),
+            MatrixMut::new(scores, rows, classes),
+            Matrix::new(joined, rows, 2 * hidden),
+            Matrix::new(weight, classes, 2 * hidden).t(),
             T::ONE,
         );
     }
 
-    /// Mean cross-entropy of the targets against `labels`, and its gradient with respect to every parameter, written
-    /// into `gradient`. Call after [`Network::forward`] with the same arguments.
+    /// Mean cross-entropy of the first targets against `labels`, and its gradient with respect to every parameter,
+    /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Targets beyond the labels take
+    /// no part in the loss. Call after [`Network::forward`] with the same arguments.
     pub fn loss_and_gradient(
         &self,
         blocks: &Blocks,
@@ -224,8 +255,8 @@ impl<T: Real> Network<T> {
         gradient: &mut [T],
     ) -> f64 {
         let classes = self.config.classes;
-        assert_eq!(labels.len(), blocks.targets().len(), "one label per target");
-        work.d_scores.resize(work.scores.len(), T::ZERO);
+        assert!(labels.len() <= blocks.targets().len(), "more labels than targets");
+        work.d_scores.resize(labels.len() * classes, T::ZERO);
         let weight = T::from_f64(1.0 / labels.len() as f64);
         let mut total = 0.0;
         let rows = work.scores.chunks_exact(classes).zip(work.d_scores.chunks_exact_mut(classes));
@@ -240,18 +271,19 @@ impl<T: Real> Network<T> {
     /// From `work.d_scores` to the gradient of every parameter.
     fn backward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>, gradient: &mut [T]) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
-        let targets = blocks.targets().len();
-        let d_scores = Matrix::new(&work.d_scores, targets, classes);
-        let joined = Matrix::new(&work.joined, targets, 2 * hidden);
+        let labelled = work.d_scores.len() / classes;
+        let d_scores = Matrix::new(&work.d_scores, labelled, classes);
+        let joined = &work.joined[..labelled * 2 * hidden];
+        let joined_rows = Matrix::new(joined, labelled, 2 * hidden);
         let d_weight = MatrixMut::new(&mut gradient[self.places.classifier_weight.clone()], classes, 2 * hidden);
-        multiply(d_weight, d_scores.t(), joined, T::ONE);
+        multiply(d_weight, d_scores.t(), joined_rows, T::ONE);
         let d_bias = &mut gradient[self.places.classifier_bias.clone()];
         d_bias.fill(T::ZERO);
         dense::add_column_sums(d_bias, &work.d_scores);
-        work.d_joined.resize(work.joined.len(), T::ZERO);
+        work.d_joined.resize(joined.len(), T::ZERO);
         let weight = Matrix::new(&self.parameters[self.places.classifier_weight.clone()], classes, 2 * hidden);
-        multiply(MatrixMut::new(&mut work.d_joined, targets, 2 * hidden), d_scores, weight, T::ONE);
-        dense::leaky_relu_backward(&mut work.d_joined, &work.joined, T::from_f64(SLOPE));
+        multiply(MatrixMut::new(&mut work.d_joined, labelled, 2 * hidden), d_scores, weight, T::ONE);
+        dense::leaky_relu_backward(&mut work.d_joined, joined, T::from_f64(SLOPE));
 
         work.d_h.resize_with(layers + 1, Vec::new);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
@@ -261,12 +293,14 @@ impl<T: Real> Network<T> {
         for (d_h, d_joined) in work.d_h[layers].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
             d_h.copy_from_slice(&d_joined[hidden..]);
         }
+        work.d_h[layers][labelled * hidden..].fill(T::ZERO);
         for l in (0..layers).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
-            let pass = self.pass(blocks, l, &work.h[l]);
+            let pass = self.pass(l, &work.h[l]);
+            let upstream = Upstream { d_out: &after[0], d_attention: &work.d_attention[l] };
             let d_parameters = &mut gradient[self.places.layers[l].clone()];
             d_parameters.fill(T::ZERO);
-            self.attention.backward(pass, &after[0], &mut work.states[l], d_parameters, &mut before[l]);
+            self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
         for (d_h, d_joined) in work.d_h[0].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
             d_h.iter_mut().zip(d_joined).for_each(|(d_h, d_joined)| *d_h += *d_joined);
@@ -275,9 +309,8 @@ impl<T: Real> Network<T> {
         input.encode_backward(&work.h[0], &mut work.d_h[0], d_weight, d_bias);
     }
 
-    fn pass<'a>(&'a self, blocks: &'a Blocks, layer: usize, h: &'a [T]) -> Pass<'a, T> {
+    pub(crate) fn pass<'a>(&'a self, layer: usize, h: &'a [T]) -> Pass<'a, T> {
         Pass {
-            block: blocks.layer(layer),
             shape: LayerShape { width: self.config.hidden, heads: self.config.heads },
             parameters: &self.parameters[self.places.layers[layer].clone()],
             h,

@@ -12,6 +12,7 @@
 use pulp::Simd;
 
 use super::vector::{self, RowSum, Start, WeightedRows};
+use crate::layers::Targets;
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Rows};
 use carat_graph::Block;
@@ -19,9 +20,9 @@ use carat_graph::Block;
 /// Edges (plus rows) per chunk.
 const CHUNK_EDGES: usize = 256;
 
-/// Rows of a layer in chunks of about equal numbers of in-edges.
-pub(crate) fn target_chunks(block: &Block<'_>) -> Chunks {
-    Chunks::by_edges(block.offsets(), CHUNK_EDGES)
+/// Rows of a CSR in chunks of about equal numbers of edges.
+pub(crate) fn target_chunks(offsets: &[usize]) -> Chunks {
+    Chunks::by_edges(offsets, CHUNK_EDGES)
 }
 
 /// Sources in chunks, for the passes that gather over out-edges.
@@ -29,13 +30,13 @@ pub(crate) fn source_chunks(block: &Block<'_>) -> Chunks {
     Chunks::even(block.num_sources(), CHUNK_EDGES / 2)
 }
 
-/// What every pass over a block needs to know.
+/// What every pass over in-edges needs to know.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape<'a, T> {
-    pub(crate) block: Block<'a>,
+    pub(crate) targets: Targets<'a, T>,
     pub(crate) heads: usize,
     pub(crate) width: usize,
-    /// Inputs, one row of `width` per source; targets first.
+    /// Inputs, one row of `width` per source.
     pub(crate) h: &'a [T],
 }
 
@@ -85,8 +86,8 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
 
 /// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width).
 pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha: &mut [T], aggregate: &mut [T]) {
-    let offsets = shape.block.offsets();
-    target_chunks(&shape.block).run(
+    let offsets = shape.targets.offsets;
+    target_chunks(offsets).run(
         (EdgeRows::new(alpha, offsets, shape.heads), Rows::new(aggregate, shape.heads * shape.width)),
         |range, (alpha, aggregate)| {
             forward_rows(shape, score, range.start, alpha.into_slice(), aggregate.into_slice());
@@ -105,7 +106,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     aggregate: &'a mut [T],
 ) {
     let (heads, width) = (shape.heads, shape.width);
-    let offsets = shape.block.offsets();
+    let offsets = shape.targets.offsets;
     for (row, aggregate) in aggregate.chunks_exact_mut(heads * width).enumerate() {
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
@@ -133,7 +134,7 @@ pub(crate) struct Neighbours<'a, T> {
 impl<T: Real> WeightedRows<T> for Neighbours<'_, T> {
     #[inline(always)]
     fn add_to(&self, sum: &mut impl RowSum<T>) {
-        let neighbours = self.shape.block.in_neighbours(self.target);
+        let neighbours = self.shape.targets.in_neighbours(self.target);
         for (&i, weights) in neighbours.iter().zip(self.weights.chunks_exact(self.shape.heads)) {
             sum.add(weights[self.head], self.shape.source(i));
         }
@@ -145,16 +146,14 @@ impl<T: Real> WeightedRows<T> for Neighbours<'_, T> {
 pub(crate) fn backward_targets<T: Real>(
     shape: Shape<'_, T>,
     score: impl Score<T>,
-    alpha: &[T],
-    d_aggregate: &[T],
+    saved: Saved<'_, T>,
     d_score: &mut [T],
     d_target: &mut [T],
 ) {
-    let offsets = shape.block.offsets();
-    target_chunks(&shape.block).run(
+    let offsets = shape.targets.offsets;
+    target_chunks(offsets).run(
         (EdgeRows::new(d_score, offsets, shape.heads), Rows::new(d_target, score.target_width())),
         |range, (d_score, d_target)| {
-            let saved = Saved { alpha, d_aggregate };
             backward_rows(shape, score, range.start, saved, d_score.into_slice(), d_target.into_slice());
         },
     );
@@ -168,10 +167,13 @@ pub(crate) struct Gradients<'a, T> {
     pub(crate) d_score: &'a [T],
 }
 
+/// What the pass over targets reads: attention, the gradient of the sums, and a gradient that reaches the scores of the
+/// first edges directly.
 #[derive(Clone, Copy)]
-struct Saved<'a, T> {
-    alpha: &'a [T],
-    d_aggregate: &'a [T],
+pub(crate) struct Saved<'a, T> {
+    pub(crate) alpha: &'a [T],
+    pub(crate) d_aggregate: &'a [T],
+    pub(crate) d_attention: &'a [T],
 }
 
 #[pulp::with_simd(backward_rows = pulp::Arch::new())]
@@ -186,19 +188,22 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     d_target: &'a mut [T],
 ) {
     let (heads, width) = (shape.heads, shape.width);
-    let offsets = shape.block.offsets();
+    let offsets = shape.targets.offsets;
     for (row, d_target) in d_target.chunks_exact_mut(score.target_width()).enumerate() {
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
-        for (&i, d_alpha) in shape.block.in_neighbours(j).iter().zip(d_score.chunks_exact_mut(heads)) {
+        for (&i, d_alpha) in shape.targets.in_neighbours(j).iter().zip(d_score.chunks_exact_mut(heads)) {
             let h = shape.source(i);
             for (d_aggregate, d_alpha) in d_aggregate.chunks_exact(width).zip(d_alpha) {
                 *d_alpha = vector::dot(simd, d_aggregate, h);
             }
         }
-        let alpha = &saved.alpha[offsets[j] * heads..offsets[j + 1] * heads];
-        vector::softmax_edges_backward(alpha, d_score, heads);
+        let edges = offsets[j] * heads..offsets[j + 1] * heads;
+        vector::softmax_edges_backward(&saved.alpha[edges.clone()], d_score, heads);
+        if let Some(direct) = saved.d_attention.get(edges) {
+            d_score.iter_mut().zip(direct).for_each(|(d_score, direct)| *d_score += *direct);
+        }
         score.backward_row(simd, shape, j, d_score, d_target);
     }
 }
@@ -206,6 +211,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
 /// Backward over sources: d_h_i = sum over out-edges of alpha_ijk d_agg_jk and the kind's own part; fills `d_source`, and
 /// `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
+    block: Block<'_>,
     shape: Shape<'_, T>,
     own: impl SourceGradient<T>,
     gradients: Gradients<'_, T>,
@@ -213,7 +219,7 @@ pub(crate) fn backward_sources<T: Real>(
     d_source: &mut [T],
     sums: &mut [T],
 ) {
-    let chunks = source_chunks(&shape.block);
+    let chunks = source_chunks(&block);
     let outputs = (
         Rows::new(d_h, shape.width),
         Rows::new(d_source, own.source_width()),
@@ -221,7 +227,7 @@ pub(crate) fn backward_sources<T: Real>(
     );
     chunks.run(outputs, |range, (d_h, d_source, sums)| {
         let outputs = (d_h.into_slice(), d_source.into_slice(), sums.into_slice());
-        backward_source_rows(shape, own, range.start, gradients, outputs);
+        backward_source_rows(block, shape, own, range.start, gradients, outputs);
     });
 }
 
@@ -229,6 +235,7 @@ pub(crate) fn backward_sources<T: Real>(
 #[inline(always)]
 fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     simd: S,
+    block: Block<'a>,
     shape: Shape<'a, T>,
     own: C,
     first: usize,
@@ -242,8 +249,8 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        vector::weighted_sum(simd, d_h, Start::Zero, &OutEdges { shape, source, gradients });
-        for (j, e) in shape.block.out_edges(source) {
+        vector::weighted_sum(simd, d_h, Start::Zero, &OutEdges { block, shape, source, gradients });
+        for (j, e) in block.out_edges(source) {
             own.edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
         }
         own.finish(simd, shape, source, d_source, d_h, sums);
@@ -252,6 +259,7 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
 
 /// The gradients of the sums that one source went into, weighted by the attention it had in them.
 struct OutEdges<'a, T> {
+    block: Block<'a>,
     shape: Shape<'a, T>,
     source: usize,
     gradients: Gradients<'a, T>,
@@ -261,7 +269,7 @@ impl<T: Real> WeightedRows<T> for OutEdges<'_, T> {
     #[inline(always)]
     fn add_to(&self, sum: &mut impl RowSum<T>) {
         let (heads, width) = (self.shape.heads, self.shape.width);
-        for (j, e) in self.shape.block.out_edges(self.source) {
+        for (j, e) in self.block.out_edges(self.source) {
             let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
             let d_aggregate = &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
             for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {

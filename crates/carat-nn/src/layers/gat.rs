@@ -9,10 +9,13 @@
 //! The sum is taken over inputs and multiplied by W_k once per target. Of W, a score needs only the vectors
 //! u_k = W_k^T a_k, so no source is ever projected.
 
+use carat_graph::Block;
 use pulp::Simd;
 
-use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
-use crate::kernels::aggregate::{self, Gradients, Score, Shape, SourceGradient};
+use super::{
+    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, per_head, sized,
+};
+use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, RowSum, Start, WeightedRows};
 use crate::parameters::{Init, Parameter};
@@ -44,61 +47,78 @@ impl<T: Real> Attention<T> for Gat {
         ]
     }
 
-    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
         let LayerShape { width, heads } = pass.shape;
-        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
-        let [weight, att_src, att_dst, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [aggregate, source_score, target_score, u, packed, ..] = &mut state.buffers;
-        let u = sized(u, 2 * heads * width);
-        let (u_src, u_dst) = u.split_at_mut(heads * width);
-        score_vectors(weight, att_src, width, u_src);
-        score_vectors(weight, att_dst, width, u_dst);
-        let source_score = sized(source_score, sources * heads);
-        let target_score = sized(target_score, targets * heads);
-        node_scores(source_score, pass.h, u_src, heads);
-        node_scores(target_score, pass.h, u_dst, heads);
+        let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
+        let [source_score, u, packed] = &mut state.buffers;
+        let (u, packed) = (sized(u, 2 * heads * width), sized(packed, weight.len()));
+        if first == 0 {
+            let (u_src, u_dst) = u.split_at_mut(heads * width);
+            score_vectors(weight, att_src, width, u_src);
+            score_vectors(weight, att_dst, width, u_dst);
+            per_head::pack(packed, weight, pass.shape);
+        }
+        let source_score = sized(source_score, pass.h.len() / width * heads);
+        node_scores(&mut source_score[first * heads..], &pass.h[first * width..], &u[..heads * width], heads);
+    }
 
-        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
-        let aggregate = sized(aggregate, targets * heads * width);
-        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+    fn targets(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        out: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
+        let LayerShape { width, heads } = pass.shape;
+        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
+        let [source_score, u, packed] = &sources.buffers;
+        let [aggregate, target_score, _] = &mut state.buffers;
+        let target_score = sized(target_score, targets.len() * heads);
+        node_scores(target_score, targets.h, &u[heads * width..], heads);
+        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+        let aggregate = sized(aggregate, targets.len() * heads * width);
+        let shape = Shape { targets, heads, width, h: pass.h };
         aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
-
-        let packed = sized(packed, weight.len());
-        per_head::pack(packed, weight, pass.shape);
         per_head::average(out, aggregate, packed, bias, pass.shape);
     }
 
     fn backward(
         &self,
         pass: Pass<'_, T>,
-        d_out: &[T],
+        block: Block<'_>,
+        upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
         let LayerShape { width, heads } = pass.shape;
-        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let (sources, targets) = (block.num_sources(), block.num_targets());
+        let Upstream { d_out, d_attention } = upstream;
         let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_weight, d_att_src, d_att_dst, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let [aggregate, source_score, target_score, u, packed, d_aggregate, d_packed, d_score, d_node_score, d_u] =
-            &mut state.buffers;
+        let [source_score, u, packed] = &state.sources.buffers;
+        let [aggregate, target_score, _] = &state.targets.buffers;
+        let alpha = &state.targets.alpha;
+        let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
         dense::add_column_sums(d_bias, d_out);
         let d_aggregate = sized(d_aggregate, targets * heads * width);
         let d_packed = sized(d_packed, weight.len());
         per_head::average_backward(d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
         per_head::unpack(d_weight, d_packed, pass.shape);
 
-        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
         let score = GatScore { source_score, target_score, heads };
-        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let d_score = sized(d_score, block.num_edges() * heads);
         let (d_source_score, d_target_score) =
             sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
-        aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_target_score);
-        let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
+        let saved = Saved { alpha, d_aggregate, d_attention };
+        aggregate::backward_targets(shape, score, saved, d_score, d_target_score);
+        let gradients = Gradients { alpha, d_aggregate, d_score };
         let own = NodeScores { u, d_target_score, heads };
-        let d_u = sized(d_u, (aggregate::source_chunks(&pass.block).len() + 1) * u.len());
+        let d_u = sized(d_u, (aggregate::source_chunks(&block).len() + 1) * u.len());
         let (d_u, d_u_parts) = d_u.split_at_mut(u.len());
-        aggregate::backward_sources(shape, own, gradients, d_h, d_source_score, d_u_parts);
+        aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
         d_u.fill(T::ZERO);
         dense::add_column_sums(d_u, d_u_parts);
         let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
@@ -107,7 +127,7 @@ impl<T: Real> Attention<T> for Gat {
     }
 }
 
-/// s_ik = h_i . u_k for as many of the first nodes as `scores` has rows.
+/// s_ik = h_i . u_k
 fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
     let width = u.len() / heads;
     Chunks::even(scores.len() / heads, CHUNK_NODES).run(Rows::new(scores, heads), |range, scores| {
@@ -174,7 +194,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
     fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
         let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
-        for (&i, scores) in shape.block.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
+        for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
             for ((score, &source), &own) in scores.iter_mut().zip(source).zip(own) {
                 *score = vector::leaky_relu(source + own, slope);
@@ -187,7 +207,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
         let slope = T::from_f64(SCORE_SLOPE);
         let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
         d_target.fill(T::ZERO);
-        for (&i, d_score) in shape.block.in_neighbours(target).iter().zip(d_score.chunks_exact_mut(self.heads)) {
+        for (&i, d_score) in shape.targets.in_neighbours(target).iter().zip(d_score.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
             for (k, d_score) in d_score.iter_mut().enumerate() {
                 *d_score *= vector::leaky_relu_gradient(source[k] + own[k], slope);

@@ -13,7 +13,9 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, sized};
+use super::{
+    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, sized,
+};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::{dense, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -45,24 +47,29 @@ impl<T: Real> Attention<T> for GatV2 {
         ]
     }
 
-    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
         let LayerShape { width, heads } = pass.shape;
-        let all = heads * width;
-        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
-        let [att, weight_l, bias_l, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [l, r, ..] = &mut state.buffers;
-        let (l, r) = (sized(l, sources * all), sized(r, targets * all));
-        for (rows, projected, weight, bias) in
-            [(sources, &mut *l, weight_l, bias_l), (targets, &mut *r, weight_r, bias_r)]
-        {
-            dense::fill_rows(projected, bias);
-            let h = Matrix::new(pass.h, rows, width);
-            multiply_add(MatrixMut::new(projected, rows, all), h, Matrix::new(weight, all, width).t(), T::ONE);
-        }
-        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
-        let view = View { block: pass.block, heads, width, att, l, r };
-        target_chunks(&pass.block)
-            .run((EdgeRows::new(alpha, pass.block.offsets(), heads), Rows::new(out, width)), |range, (alpha, out)| {
+        let [_, weight_l, bias_l, ..] = cut(pass.parameters, lengths(pass.shape));
+        let l = sized(&mut state.buffers[0], pass.h.len() * heads);
+        project(&mut l[first * heads * width..], &pass.h[first * width..], weight_l, bias_l);
+    }
+
+    fn targets(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        out: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
+        let LayerShape { width, heads } = pass.shape;
+        let [att, _, _, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
+        let r = sized(&mut state.buffers[0], targets.len() * heads * width);
+        project(r, targets.h, weight_r, bias_r);
+        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+        let view = View { targets, heads, width, att, l: &sources.buffers[0], r };
+        target_chunks(targets.offsets)
+            .run((EdgeRows::new(alpha, targets.offsets, heads), Rows::new(out, width)), |range, (alpha, out)| {
                 forward_rows(view, range.start, bias, alpha.into_slice(), out.into_slice())
             });
     }
@@ -70,40 +77,42 @@ impl<T: Real> Attention<T> for GatV2 {
     fn backward(
         &self,
         pass: Pass<'_, T>,
-        d_out: &[T],
+        block: Block<'_>,
+        upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
         let LayerShape { width, heads } = pass.shape;
         let all = heads * width;
-        let (sources, targets) = (pass.block.num_sources(), pass.block.num_targets());
+        let (sources, targets) = (block.num_sources(), block.num_targets());
         let [att, weight_l, _, weight_r, _, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let [l, r, d_l, d_r, d_score, d_att_parts, ..] = &mut state.buffers;
-        dense::add_column_sums(d_bias, d_out);
+        let (l, r) = (&state.sources.buffers[0], &state.targets.buffers[0]);
+        let alpha = &state.targets.alpha[..];
+        let [d_l, d_r, d_score, d_att_parts, ..] = &mut state.scratch;
+        dense::add_column_sums(d_bias, upstream.d_out);
 
-        let view = View { block: pass.block, heads, width, att, l, r };
-        let alpha = &state.alpha[..];
-        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let view = View { targets: Targets::of_block(block, pass.h, width), heads, width, att, l, r };
+        let d_score = sized(d_score, block.num_edges() * heads);
         let d_r = sized(d_r, targets * all);
-        let chunks = target_chunks(&pass.block);
+        let chunks = target_chunks(block.offsets());
         let d_att_parts = sized(d_att_parts, chunks.len() * all);
         let outputs = (
-            EdgeRows::new(d_score, pass.block.offsets(), heads),
+            EdgeRows::new(d_score, block.offsets(), heads),
             Rows::new(d_r, all),
             ChunkRows::new(d_att_parts, &chunks, all),
         );
-        let upstream = Upstream { alpha, d_out };
         chunks.run(outputs, |range, (d_score, d_r, d_att)| {
             let outputs = (d_score.into_slice(), d_r.into_slice(), d_att.into_slice());
-            backward_rows(view, range.start, upstream, outputs);
+            backward_rows(view, range.start, alpha, upstream, outputs);
         });
         dense::add_column_sums(d_att, d_att_parts);
         let d_score = &*d_score;
         let d_l = sized(d_l, sources * all);
-        source_chunks(&pass.block).run(Rows::new(d_l, all), |range, d_l| {
-            backward_source_rows(view, range.start, upstream, d_score, d_l.into_slice());
+        let gradients = Gradients { alpha, d_out: upstream.d_out, d_score };
+        source_chunks(&block).run(Rows::new(d_l, all), |range, d_l| {
+            backward_source_rows(view, block, range.start, gradients, d_l.into_slice());
         });
 
         for (rows, d_projected, d_weight, d_bias) in
@@ -119,10 +128,23 @@ impl<T: Real> Attention<T> for GatV2 {
     }
 }
 
+/// projected = h W^T + b
+fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
+    let (all, width) = (bias.len(), weight.len() / bias.len());
+    let rows = h.len() / width;
+    dense::fill_rows(projected, bias);
+    multiply_add(
+        MatrixMut::new(projected, rows, all),
+        Matrix::new(h, rows, width),
+        Matrix::new(weight, all, width).t(),
+        T::ONE,
+    );
+}
+
 /// Everything a pass over the edges reads.
 #[derive(Clone, Copy)]
 struct View<'a, T> {
-    block: Block<'a>,
+    targets: Targets<'a, T>,
     heads: usize,
     width: usize,
     att: &'a [T],
@@ -144,11 +166,12 @@ impl<T> View<'_, T> {
     }
 }
 
-/// The gradient that arrives and the attention it meets.
+/// What the pass over sources reads, by edge or by target.
 #[derive(Clone, Copy)]
-struct Upstream<'a, T> {
+struct Gradients<'a, T> {
     alpha: &'a [T],
     d_out: &'a [T],
+    d_score: &'a [T],
 }
 
 #[pulp::with_simd(forward_rows = pulp::Arch::new())]
@@ -164,12 +187,12 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
     let (heads, width) = (view.heads, view.width);
     let slope = T::from_f64(SCORE_SLOPE);
     let share = T::ONE / T::from_f64(heads as f64);
-    let offsets = view.block.offsets();
+    let offsets = view.targets.offsets;
     for (row, out) in out.chunks_exact_mut(width).enumerate() {
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let r = view.r(j);
-        let neighbours = view.block.in_neighbours(j);
+        let neighbours = view.targets.in_neighbours(j);
         for (&i, scores) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)) {
             let l = view.l(i as usize);
             for (k, score) in scores.iter_mut().enumerate() {
@@ -194,6 +217,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
     view: View<'a, T>,
     first: usize,
+    alpha: &'a [T],
     upstream: Upstream<'a, T>,
     outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
@@ -201,20 +225,23 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
     let (heads, width) = (view.heads, view.width);
     let slope = T::from_f64(SCORE_SLOPE);
     let share = T::ONE / T::from_f64(heads as f64);
-    let offsets = view.block.offsets();
+    let offsets = view.targets.offsets;
     d_att.fill(T::ZERO);
     for (row, d_r) in d_r.chunks_exact_mut(heads * width).enumerate() {
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_out = &upstream.d_out[j * width..(j + 1) * width];
-        let neighbours = view.block.in_neighbours(j);
+        let neighbours = view.targets.in_neighbours(j);
         for (&i, d_alpha) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)) {
             for (l, d_alpha) in view.l(i as usize).chunks_exact(width).zip(d_alpha) {
                 *d_alpha = share * vector::dot(simd, d_out, l);
             }
         }
-        let alpha = &upstream.alpha[offsets[j] * heads..offsets[j + 1] * heads];
-        vector::softmax_edges_backward(alpha, d_score, heads);
+        let edges = offsets[j] * heads..offsets[j + 1] * heads;
+        vector::softmax_edges_backward(&alpha[edges.clone()], d_score, heads);
+        if let Some(direct) = upstream.d_attention.get(edges) {
+            d_score.iter_mut().zip(direct).for_each(|(d_score, direct)| *d_score += *direct);
+        }
         let r = view.r(j);
         d_r.fill(T::ZERO);
         for (&i, d_score) in neighbours.iter().zip(d_score.chunks_exact(heads)) {
@@ -242,9 +269,9 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
 fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
     view: View<'a, T>,
+    block: Block<'a>,
     first: usize,
-    upstream: Upstream<'a, T>,
-    d_score: &'a [T],
+    gradients: Gradients<'a, T>,
     d_l: &'a mut [T],
 ) {
     let _ = simd;
@@ -254,11 +281,11 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     for (row, d_l) in d_l.chunks_exact_mut(heads * width).enumerate() {
         d_l.fill(T::ZERO);
         let l = view.l(first + row);
-        for (j, e) in view.block.out_edges(first + row) {
+        for (j, e) in block.out_edges(first + row) {
             let r = view.r(j);
-            let d_out = &upstream.d_out[j * width..(j + 1) * width];
+            let d_out = &gradients.d_out[j * width..(j + 1) * width];
             for k in 0..heads {
-                let (alpha, d_score) = (share * upstream.alpha[e * heads + k], d_score[e * heads + k]);
+                let (alpha, d_score) = (share * gradients.alpha[e * heads + k], gradients.d_score[e * heads + k]);
                 let head = k * width..(k + 1) * width;
                 let (l, r, att) = (&l[head.clone()], &r[head.clone()], &view.att[head.clone()]);
                 let d_l = &mut d_l[head];

@@ -29,42 +29,127 @@ pub struct LayerShape {
     pub heads: usize,
 }
 
-/// One application of a layer: its edges, its parameters and its inputs.
+/// One application of a layer: its sizes, its parameters and its inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass<'a, T> {
-    /// The layer's edges.
-    pub block: Block<'a>,
     /// The layer's sizes.
     pub shape: LayerShape,
     /// The layer's parameters, in the order of [`Attention::parameters`].
     pub parameters: &'a [T],
-    /// Inputs: one row of F per source, targets first.
+    /// Inputs: one row of F per source.
     pub h: &'a [T],
 }
 
-/// What a layer keeps between its forward and its backward pass. Buffers grow once and are reused every step.
+/// Nodes to compute: each with its in-edges and an input of its own.
+///
+/// In training they are the layer's targets. To measure what deleting an edge does, they are the same nodes once more,
+/// with one in-edge fewer or with a changed input. A kind need not know which.
+#[derive(Debug, Clone, Copy)]
+pub struct Targets<'a, T> {
+    /// Row offsets: the in-edges of target j stand at `offsets[j]..offsets[j + 1]`.
+    pub offsets: &'a [usize],
+    /// Source of every edge: a row of [`Pass::h`].
+    pub sources: &'a [u32],
+    /// The targets' own inputs, one row of F each.
+    pub h: &'a [T],
+}
+
+impl<'a, T> Targets<'a, T> {
+    /// Number of targets.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// True when there is nothing to compute.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of in-edges of all targets.
+    pub fn num_edges(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Sources of target j's in-edges.
+    #[inline]
+    pub fn in_neighbours(&self, target: usize) -> &'a [u32] {
+        &self.sources[self.offsets[target]..self.offsets[target + 1]]
+    }
+}
+
+impl<'a, T> Targets<'a, T> {
+    /// The targets of a layer's block. They are its first sources, so their inputs are the first rows of `h`.
+    pub fn of_block(block: Block<'a>, h: &'a [T], width: usize) -> Self {
+        Self { offsets: block.offsets(), sources: block.sources(), h: &h[..block.num_targets() * width] }
+    }
+}
+
+/// What sources offer to every target alike. Buffers grow once and are reused every step.
 #[derive(Debug, Clone, Default)]
-pub struct LayerState<T> {
-    /// Attention, edges x heads, after a forward pass.
+pub struct SourceState<T> {
+    /// Whatever the kind keeps; each kind's file names its own.
+    pub buffers: [Vec<T>; 3],
+}
+
+/// What targets came to.
+#[derive(Debug, Clone, Default)]
+pub struct TargetState<T> {
+    /// Attention, edges x heads.
     pub alpha: Vec<T>,
     /// Whatever else the kind keeps; each kind's file names its own.
-    pub buffers: [Vec<T>; 10],
+    pub buffers: [Vec<T>; 3],
+}
+
+/// What a layer keeps between its forward and its backward pass.
+#[derive(Debug, Clone, Default)]
+pub struct LayerState<T> {
+    /// From [`Attention::sources`].
+    pub sources: SourceState<T>,
+    /// From [`Attention::targets`].
+    pub targets: TargetState<T>,
+    /// Room for the backward pass.
+    pub scratch: [Vec<T>; 6],
+}
+
+/// Gradients that arrive at a layer.
+#[derive(Debug, Clone, Copy)]
+pub struct Upstream<'a, T> {
+    /// With respect to the layer's output, targets x F.
+    pub d_out: &'a [T],
+    /// With respect to the scores before the softmax, edges x heads, where a loss depends on attention itself: the
+    /// edges of the first targets, or nothing at all.
+    pub d_attention: &'a [T],
 }
 
 /// A kind of attention: its parameters, forward pass and hand-derived backward pass.
+///
+/// The forward pass has two halves, so that the network can compute some targets again with an edge deleted while all
+/// that their sources offer is kept. Interventions and regularisation of a new kind follow from that.
 pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
 
-    /// Fills `out` (targets x F) and `state.alpha`.
-    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>);
+    /// Computes what sources offer to every target alike, for the rows of `pass.h` from `first` on; `state` holds the rows
+    /// before `first` already.
+    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>);
 
-    /// From the gradient of `out`: adds to `d_parameters` and writes all of `d_h` (sources x F), whatever it held.
-    /// `state` is as forward left it.
+    /// Fills `out` (targets x F) and `state`, attention included. A target without in-edges aggregates to zero.
+    fn targets(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        out: &mut [T],
+        state: &mut TargetState<T>,
+    );
+
+    /// From the gradients of `out` and of the scores: adds to `d_parameters` and writes all of `d_h` (sources x F),
+    /// whatever it held. `state` is as the forward pass over the block's targets left it.
     fn backward(
         &self,
         pass: Pass<'_, T>,
-        d_out: &[T],
+        block: Block<'_>,
+        upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],

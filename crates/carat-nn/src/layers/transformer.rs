@@ -11,10 +11,13 @@
 //! t_jk = W_k,k^T q_jk / sqrt(F). So keys are never formed, b_k has gradient exactly 0, and values are summed over
 //! inputs first: no source is ever projected.
 
+use carat_graph::Block;
 use pulp::Simd;
 
-use super::{Attention, LayerShape, LayerState, Pass, cut, cut_mut, per_head, sized};
-use crate::kernels::aggregate::{self, Gradients, Neighbours, Score, Shape, SourceGradient};
+use super::{
+    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, per_head, sized,
+};
+use crate::kernels::aggregate::{self, Gradients, Neighbours, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, Start};
 use crate::matrix::{Matrix, MatrixMut, multiply_add};
@@ -47,33 +50,47 @@ impl<T: Real> Attention<T> for Transformer {
         parameters
     }
 
-    fn forward(&self, pass: Pass<'_, T>, out: &mut [T], state: &mut LayerState<T>) {
+    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
+        let [_, _, _, _, value, ..] = cut(pass.parameters, lengths(pass.shape));
+        let packed = sized(&mut state.buffers[0], value.len());
+        if first == 0 {
+            per_head::pack(packed, value, pass.shape);
+        }
+    }
+
+    fn targets(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        out: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
         let LayerShape { width, heads } = pass.shape;
-        let (targets, all) = (pass.block.num_targets(), heads * width);
-        let [key, _, query, query_bias, value, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
-        let [aggregate, q, t, packed, ..] = &mut state.buffers;
-        let (q, t) = (sized(q, targets * all), sized(t, targets * all));
-        let h_targets = Matrix::new(pass.h, targets, width);
+        let (rows, all) = (targets.len(), heads * width);
+        let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
+        let packed = &sources.buffers[0];
+        let [aggregate, q, t] = &mut state.buffers;
+        let (q, t) = (sized(q, rows * all), sized(t, rows * all));
+        let h_targets = Matrix::new(targets.h, rows, width);
         dense::fill_rows(q, query_bias);
-        multiply_add(MatrixMut::new(q, targets, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
+        multiply_add(MatrixMut::new(q, rows, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
         per_head::multiply_heads(t, q, key, false, scale, pass.shape);
 
-        let alpha = sized(&mut state.alpha, pass.block.num_edges() * heads);
-        let aggregate = sized(aggregate, targets * all);
-        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+        let aggregate = sized(aggregate, rows * all);
+        let shape = Shape { targets, heads, width, h: pass.h };
         aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
 
-        let packed = sized(packed, value.len());
-        per_head::pack(packed, value, pass.shape);
         per_head::average(out, aggregate, packed, skip_bias, pass.shape);
-        multiply_add(MatrixMut::new(out, targets, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
+        multiply_add(MatrixMut::new(out, rows, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
         // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
         dense::add_column_sums(&mut mean_bias, value_bias);
         let share = T::ONE / T::from_f64(heads as f64);
         for (j, out) in out.chunks_exact_mut(width).enumerate() {
-            if !pass.block.in_neighbours(j).is_empty() {
+            if !targets.in_neighbours(j).is_empty() {
                 out.iter_mut().zip(&mean_bias).for_each(|(out, bias)| *out += share * *bias);
             }
         }
@@ -82,17 +99,22 @@ impl<T: Real> Attention<T> for Transformer {
     fn backward(
         &self,
         pass: Pass<'_, T>,
-        d_out: &[T],
+        block: Block<'_>,
+        upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
         let LayerShape { width, heads } = pass.shape;
-        let (targets, all) = (pass.block.num_targets(), heads * width);
+        let (targets, all) = (block.num_targets(), heads * width);
+        let Upstream { d_out, d_attention } = upstream;
         let [key, _, query, _, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
             cut_mut(d_parameters, lengths(pass.shape));
-        let [aggregate, q, t, packed, d_aggregate, d_score, d_t, d_q, d_packed, _] = &mut state.buffers;
+        let packed = &state.sources.buffers[0];
+        let [aggregate, q, t] = &state.targets.buffers;
+        let alpha = &state.targets.alpha;
+        let [d_aggregate, d_score, d_t, d_q, d_packed, _] = &mut state.scratch;
 
         // Skip connection.
         let h_targets = Matrix::new(pass.h, targets, width);
@@ -104,7 +126,7 @@ impl<T: Real> Attention<T> for Transformer {
         let share = T::ONE / T::from_f64(heads as f64);
         let mut mean_bias = vec![T::ZERO; width];
         for (j, d_out) in d_out.chunks_exact(width).enumerate() {
-            if !pass.block.in_neighbours(j).is_empty() {
+            if !block.in_neighbours(j).is_empty() {
                 mean_bias.iter_mut().zip(d_out).for_each(|(sum, d_out)| *sum += share * *d_out);
             }
         }
@@ -117,13 +139,14 @@ impl<T: Real> Attention<T> for Transformer {
         per_head::unpack(d_value, d_packed, pass.shape);
 
         // Attention.
-        let shape = Shape { block: pass.block, heads, width, h: pass.h };
+        let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
         let score = TransformerScore { t, heads, width };
-        let d_score = sized(d_score, pass.block.num_edges() * heads);
+        let d_score = sized(d_score, block.num_edges() * heads);
         let d_t = sized(d_t, targets * all);
-        aggregate::backward_targets(shape, score, &state.alpha, d_aggregate, d_score, d_t);
-        let gradients = Gradients { alpha: &state.alpha, d_aggregate, d_score };
-        aggregate::backward_sources(shape, score, gradients, d_h, &mut [], &mut []);
+        let saved = Saved { alpha, d_aggregate, d_attention };
+        aggregate::backward_targets(shape, score, saved, d_score, d_t);
+        let gradients = Gradients { alpha, d_aggregate, d_score };
+        aggregate::backward_sources(block, shape, score, gradients, d_h, &mut [], &mut []);
 
         // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
@@ -161,7 +184,7 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
     #[inline(always)]
     fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
         let own = self.own(target);
-        for (&i, scores) in shape.block.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
+        for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let h = shape.source(i);
             for (score, t) in scores.iter_mut().zip(own.chunks_exact(self.width)) {
                 *score = vector::dot(simd, t, h);

@@ -1,0 +1,253 @@
+//! Class scores of a target as they would be with one of its in-edges deleted, exactly, by computing again only what
+//! that changes.
+//!
+//! Deleting (i, n) changes layer 1's output at n alone, because nobody else's in-edges are touched. From layer 2 on it
+//! also changes every node that reads a changed one; of those, only the ones that n still depends on matter: at the
+//! output of layer l, the nodes within L - l hops of n. So
+//!
+//! ```text
+//! A_0(n) = {}
+//! A_l(n) = {n} and every j within L - l hops of n that is in A_(l-1)(n) or reads a node in it
+//! ```
+//!
+//! For L = 1 and 2 that is n itself. Each member of A_l becomes a target of its own: the node once more, with its changed
+//! input, its changed sources (a self-loop makes n its own source) and, where it is n, without the edge. All targets of
+//! all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
+
+use std::ops::Range;
+
+use carat_graph::{Block, Blocks};
+
+use crate::encoder::SLOPE;
+use crate::kernels::dense;
+use crate::layers::{TargetState, Targets};
+use crate::network::{Network, Workspace};
+use crate::real::Real;
+
+/// An in-edge of a target of some blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Deletion {
+    /// The target's local number.
+    pub target: u32,
+    /// The edge's position among the blocks' edges.
+    pub edge: u32,
+}
+
+/// Buffers for [`Network::scores_without`]. They grow to the largest use and are then reused.
+#[derive(Debug, Clone, Default)]
+pub struct Rerun<T> {
+    /// The nodes to compute again: of the layer below, and of the layer at hand.
+    before: Affected,
+    now: Affected,
+    /// Their in-edges.
+    offsets: Vec<usize>,
+    sources: Vec<u32>,
+    /// Their own inputs, and what they come to.
+    own: Vec<T>,
+    out: Vec<T>,
+    state: TargetState<T>,
+    joined: Vec<T>,
+    reach: Reach,
+    /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
+    row_of: Vec<u32>,
+}
+
+/// Nodes that deletions affect, deletion by deletion.
+#[derive(Debug, Clone, Default)]
+struct Affected {
+    nodes: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Affected {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.ends.clear();
+    }
+
+    fn range(&self, deletion: usize) -> Range<usize> {
+        let Some(&end) = self.ends.get(deletion) else { return 0..0 };
+        let start = if deletion == 0 { 0 } else { self.ends[deletion - 1] };
+        start..end
+    }
+}
+
+/// In-edges computed again at once; bounds the memory that deletions on a large graph take.
+const MOST_EDGES: usize = 1 << 18;
+
+impl<T: Real> Network<T> {
+    /// For every deletion, the class scores of its target without that edge and with all others; one row each, written to
+    /// `scores`. Call after [`Network::forward`] with the same blocks; what that left in `work` is kept.
+    pub fn scores_without(
+        &self,
+        blocks: &Blocks,
+        deletions: &[Deletion],
+        work: &mut Workspace<T>,
+        rerun: &mut Rerun<T>,
+        scores: &mut Vec<T>,
+    ) {
+        let (layers, classes) = (self.config().layers, self.config().classes);
+        scores.resize(deletions.len() * classes, T::ZERO);
+        let block = blocks.layer(layers - 1);
+        let mut start = 0;
+        while start < deletions.len() {
+            let mut end = start;
+            let mut edges = 0;
+            while end < deletions.len() && (edges < MOST_EDGES || end == start) {
+                edges += rerun.reach.cost(blocks, deletions[end].target, layers.saturating_sub(2));
+                end += 1;
+            }
+            self.rerun(blocks, &deletions[start..end], work, rerun);
+            self.classify(&rerun.joined, &mut scores[start * classes..end * classes]);
+            start = end;
+        }
+        debug_assert!(deletions.iter().all(|d| {
+            let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
+            row.contains(&(d.edge as usize))
+        }));
+    }
+
+    /// Leaves LeakyReLU([h || h']) of every deletion's target in `rerun.joined`.
+    fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], work: &mut Workspace<T>, rerun: &mut Rerun<T>) {
+        let (layers, hidden) = (self.config().layers, self.config().hidden);
+        rerun.before.clear();
+        rerun.row_of.resize(blocks.nodes().len(), 0);
+        for l in 0..layers {
+            let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
+            let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
+            rerun.gather(&work.h[l], sources, hidden);
+            let pass = self.pass(l, &work.h[l]);
+            let state = &mut work.states[l].sources;
+            if reads_changed {
+                self.attention.sources(pass, sources, state);
+            }
+            let Rerun { offsets, sources: list, own, out, state: targets, now, before, .. } = rerun;
+            out.resize(now.nodes.len() * hidden, T::ZERO);
+            let rows = Targets { offsets, sources: list, h: own };
+            self.attention.targets(pass, state, rows, out, targets);
+            work.h[l].truncate(sources * hidden);
+            if l + 1 < layers {
+                work.h[l + 1].truncate(blocks.num_within(layers - 1 - l) * hidden);
+                work.h[l + 1].extend_from_slice(out);
+            }
+            std::mem::swap(before, now);
+        }
+        // The last layer's affected nodes are the deletions' targets, one each. The first half of a joined row is as before.
+        let Rerun { joined, out, .. } = rerun;
+        joined.resize(deletions.len() * 2 * hidden, T::ZERO);
+        dense::leaky_relu(out, T::from_f64(SLOPE));
+        let rows = joined.chunks_exact_mut(2 * hidden).zip(out.chunks_exact(hidden));
+        for ((joined, out), deletion) in rows.zip(deletions) {
+            let target = deletion.target as usize * 2 * hidden;
+            joined[..hidden].copy_from_slice(&work.joined[target..target + hidden]);
+            joined[hidden..].copy_from_slice(out);
+        }
+    }
+}
+
+impl<T: Real> Rerun<T> {
+    /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node that
+    /// is changed itself; such sources are numbered from `sources` on, in the order of `before`.
+    fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
+        let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
+        now.clear();
+        offsets.clear();
+        offsets.push(0);
+        list.clear();
+        let mut reads_changed = false;
+        for (d, deletion) in deletions.iter().enumerate() {
+            for row in before.range(d) {
+                row_of[before.nodes[row] as usize] = row as u32 + 1;
+            }
+            let within: &[u32] =
+                if before.nodes.is_empty() { &[deletion.target] } else { reach.within(blocks, deletion.target, hops) };
+            for &j in within {
+                let neighbours = block.in_neighbours(j as usize);
+                let changed = |i: &u32| row_of[*i as usize] > 0;
+                if j != deletion.target && !changed(&j) && !neighbours.iter().any(changed) {
+                    continue;
+                }
+                now.nodes.push(j);
+                let first = block.offsets()[j as usize];
+                for (at, &i) in neighbours.iter().enumerate() {
+                    if j == deletion.target && first + at == deletion.edge as usize {
+                        continue;
+                    }
+                    match row_of[i as usize] {
+                        0 => list.push(i),
+                        row => {
+                            list.push(sources as u32 + row - 1);
+                            reads_changed = true;
+                        }
+                    }
+                }
+                offsets.push(list.len());
+            }
+            now.ends.push(now.nodes.len());
+            for row in before.range(d) {
+                row_of[before.nodes[row] as usize] = 0;
+            }
+        }
+        reads_changed
+    }
+
+    /// Collects the affected nodes' own inputs: changed ones stand in `h` from row `sources` on.
+    fn gather(&mut self, h: &[T], sources: usize, hidden: usize) {
+        let Self { before, now, own, row_of, .. } = self;
+        own.clear();
+        for d in 0..now.ends.len() {
+            for row in before.range(d) {
+                row_of[before.nodes[row] as usize] = row as u32 + 1;
+            }
+            for &j in &now.nodes[now.range(d)] {
+                let row = match row_of[j as usize] {
+                    0 => j as usize,
+                    row => sources + row as usize - 1,
+                };
+                own.extend_from_slice(&h[row * hidden..(row + 1) * hidden]);
+            }
+            for row in before.range(d) {
+                row_of[before.nodes[row] as usize] = 0;
+            }
+        }
+    }
+}
+
+/// Nodes within some hops of a target, against the edges' direction.
+#[derive(Debug, Clone, Default)]
+struct Reach {
+    nodes: Vec<u32>,
+    seen: Vec<bool>,
+}
+
+impl Reach {
+    fn within(&mut self, blocks: &Blocks, target: u32, hops: usize) -> &[u32] {
+        let Self { nodes, seen } = self;
+        seen.resize(blocks.nodes().len(), false);
+        nodes.clear();
+        nodes.push(target);
+        seen[target as usize] = true;
+        let mut done = 0;
+        for _ in 0..hops {
+            let frontier = done..nodes.len();
+            done = nodes.len();
+            for at in frontier {
+                // A node within fewer hops of a target than there are layers has its in-edges in the first layer's block.
+                for &i in blocks.layer(0).in_neighbours(nodes[at] as usize) {
+                    if !seen[i as usize] {
+                        seen[i as usize] = true;
+                        nodes.push(i);
+                    }
+                }
+            }
+        }
+        nodes.iter().for_each(|&n| seen[n as usize] = false);
+        nodes
+    }
+
+    /// In-edges that a deletion may have computed again in one layer.
+    fn cost(&mut self, blocks: &Blocks, target: u32, hops: usize) -> usize {
+        let block = blocks.layer(0);
+        self.within(blocks, target, hops).iter().map(|&j| block.in_neighbours(j as usize).len() + 1).sum()
+    }
+}
