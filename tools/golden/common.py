@@ -1,0 +1,63 @@
+"""What the scripts that write golden files share: the small graph, the seeded networks, and how tensors are stored."""
+
+import sys
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "pyg"))
+from data import sorted_edges  # noqa: E402
+from network import KINDS, Network  # noqa: E402
+
+HIDDEN = 8
+CONFIGS = [(kind, heads, layers) for kind in KINDS for heads in (1, 3) for layers in (1, 2)]
+
+
+def small_graph():
+    """40 nodes with every shape that a kernel may trip over; `README.md` lists them."""
+    generator = torch.Generator().manual_seed(20)
+    nodes, features, classes = 40, 12, 4
+    isolated, silent, single, hub, looped = (7, 23), (0, 31), 4, 12, 9
+    edges = {(13, single), (looped, looped)}
+    others = [n for n in range(nodes) if n not in isolated and n != hub]
+    order = torch.randperm(len(others), generator=generator).tolist()
+    edges |= {(others[o], hub) for o in order[:25]}
+    while len(edges) < 150:
+        src, dst = torch.randint(nodes, (2,), generator=generator).tolist()
+        if src != dst and src not in isolated and dst not in (*isolated, *silent, single, hub):
+            edges.add((src, dst))
+    edge_index = sorted_edges(*zip(*edges), nodes)
+    degree = torch.bincount(edge_index[1], minlength=nodes)
+    assert all(degree[n] == 0 for n in isolated + silent) and degree[single] == 1 and degree[hub] == 25
+    assert degree[looped] > 1 and all((edge_index[0] == n).any() for n in silent)
+    # Large inputs, or attention stays near uniform and the gradients of the scores near zero.
+    x = 4.0 * torch.randn(nodes, features, generator=generator)
+    x[torch.rand(nodes, features, generator=generator) < 0.4] = 0.0
+    x[18] = 0.0
+    y = torch.randint(classes, (nodes,), generator=generator)
+    y[:classes] = torch.arange(classes)
+    # The special nodes train; so do every third of the rest.
+    train = sorted({isolated[0], silent[0], single, hub, looped, *range(2, nodes, 3)})
+    return edge_index, x, y, torch.tensor(train)
+
+
+def seeded_network(kind, heads, layers, features, classes, seed):
+    """PyG's own initialisation, zero biases disturbed so that they count, rounded to f32, then made f64."""
+    torch.manual_seed(seed)
+    network = Network(kind, features, classes, HIDDEN, heads, layers)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if name.endswith("bias") and not parameter.any():
+                parameter += 0.1 * torch.randn_like(parameter)
+    return network.double()
+
+
+def write(path, tensors, exact=()):
+    """Saves with every float as f32, but for the names in `exact`, which stay as they are."""
+    as_stored = {
+        name: (tensor.float() if tensor.is_floating_point() and name not in exact else tensor).contiguous()
+        for name, tensor in tensors.items()
+    }
+    save_file(as_stored, path)
