@@ -130,8 +130,8 @@ def constant_distribution(pairs, dtype=torch.float64):
 def head_mean(attention, pairs):
     """abar [L, P] from every layer's attention [E, K].
 
-    The only in-edge of an entity has abar = 1 whatever the weights are, so it is detached: autograd would give that zero
-    gradient as the difference of two equal numbers, and the slope of the loss at 1 would blow the rounding error up.
+    The only in-edge of an entity has abar = 1 whatever the weights are, so it is detached: autograd would form its zero
+    gradient as a difference of two equal numbers, and the slope of the loss at 1 would blow its rounding error up.
     """
     abar = torch.stack([alpha.mean(dim=1)[pairs.edge] for alpha in attention])
     return torch.where(pairs.degree == 1, abar.detach(), abar)
@@ -161,9 +161,9 @@ def weights_of_sums(pairs, dtype=torch.float64):
 
 
 def weights_of_rounds(rounds, pairs, dtype=torch.float64):
-    """Weight of each pair in the mean over rounds of the mean over the round's pairs. A round lists positions in `pairs`.
+    """Weight of each pair in the mean over rounds of the mean over the round's pairs.
 
-    An empty round adds nothing and still counts in the mean.
+    A round lists positions in `pairs`. An empty round adds nothing and still counts in the mean.
     """
     weights = torch.zeros(len(pairs), dtype=dtype)
     for chosen in rounds:
