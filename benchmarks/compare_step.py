@@ -1,7 +1,10 @@
 """Compares carat's training step with PyG's, in one run on one machine, and prints a Markdown table.
 
     cargo build --release
-    python benchmarks/compare_step.py
+    python benchmarks/compare_step.py [--car]
+
+With `--car` every command times its plain step and its step with causal attention regularisation (CAR), and there is a
+second table.
 
 carat and PyG take turns (A B C A B C ...); each figure is the median over the turns of each turn's median step. Turns
 do not make a busy machine fair: PyG's threads wait by spinning and lose far more than carat's. So the work of other
@@ -24,6 +27,8 @@ RANDOM = "random-arxiv"
 RANDOM_FLAGS = "--nodes 169343 --edges 1166243 --features 128 --classes 40 --train 90941 --seed 0".split()
 # Cores' worth of other processes' work that a fair turn may have beside it.
 FAIR_OTHER_WORK = 0.2
+# What a CAR step is: lambda 1, five rounds of interventions.
+CAR_FLAGS = ["--lambda", "1", "--rounds", "5"]
 DEFAULT_CASES = ["cora:gat:100:3:2", "cora:gatv2:100:3:2", "cora:transformer:100:3:2", f"{RANDOM}:gat:100:3:1"]
 
 
@@ -72,6 +77,9 @@ def commands(case, arguments, carat):
         common += ["--data-dir", arguments.data_dir]
     ours = [*carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
     theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--seconds", str(arguments.seconds)]
+    if arguments.car:
+        ours += CAR_FLAGS
+        theirs += ["--car", *CAR_FLAGS]
     return {"carat": ours, "whole": theirs, "field": [*theirs, "--receptive-field"]}
 
 
@@ -83,14 +91,13 @@ def measure(case, arguments, carat):
             turns[name].append(run_json(command))
             last = turns[name][-1]
             beside = f"beside {last['other_work']:.2f} cores of other work"
-            print(f"{case} turn {turn + 1} {name}: {last['step_ms']:.2f} ms {beside}", file=sys.stderr)
+            times = f"{last['step_ms']:.2f} ms" + (f", CAR {last['car_step_ms']:.2f} ms" if arguments.car else "")
+            print(f"{case} turn {turn + 1} {name}: {times} {beside}", file=sys.stderr)
 
-    def middle(name, key):
-        return statistics.median(turn[key] for turn in turns[name])
-
+    figures = ["step_ms", "peak_memory_mb"] + (["car_step_ms", "ratio"] if arguments.car else [])
     result = {"case": case, "turns": turns}
-    for name in turns:
-        result[name] = {key: middle(name, key) for key in ("step_ms", "peak_memory_mb")}
+    for name, measured in turns.items():
+        result[name] = {key: statistics.median(turn[key] for turn in measured) for key in figures}
     return result
 
 
@@ -105,26 +112,35 @@ def machine():
     return f"{model}, {os.cpu_count()} cores"
 
 
-def table(results):
-    lines = [
-        "| data | arch | F / K / L | carat ms | PyG ms | PyG, receptive field ms | faster | faster, receptive field "
-        "| carat MB | PyG MB | PyG, receptive field MB |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+def markdown(titles, rows):
+    lines = [f"| {' | '.join(cells)} |" for cells in (titles, *rows)]
+    return "\n".join([lines[0], "|---" * len(titles) + "|", *lines[1:]])
+
+
+def table(results, key="step_ms", memory=True):
+    """Times, how many times faster carat is, and peak memory. For CAR steps also what they cost in plain steps."""
+    car = key == "car_step_ms"
+    columns = ["carat", "PyG", "PyG, receptive field"]
+    titles = ["data", "arch", "F / K / L"]
+    titles += [f"{column} CAR ms (ratio)" if car else f"{column} ms" for column in columns]
+    titles += ["faster", "faster, receptive field"]
+    titles += [f"{column} MB" for column in columns] if memory else []
+    rows = []
     for result in results:
         data, arch, hidden, heads, layers = result["case"].split(":")
-        ours, whole, field = result["carat"], result["whole"], result["field"]
-        cells = [data, arch, f"{hidden} / {heads} / {layers}"]
-        cells += [f"{part['step_ms']:.2f}" for part in (ours, whole, field)]
-        cells += [f"{part['step_ms'] / ours['step_ms']:.1f}x" for part in (whole, field)]
-        cells += [f"{part['peak_memory_mb']:.0f}" for part in (ours, whole, field)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        ours, whole, field = parts = [result[name] for name in ("carat", "whole", "field")]
+        row = [data, arch, f"{hidden} / {heads} / {layers}"]
+        row += [f"{part[key]:.2f}" + (f" ({part['ratio']:.2f}x)" if car else "") for part in parts]
+        row += [f"{part[key] / ours[key]:.1f}x" for part in (whole, field)]
+        row += [f"{part['peak_memory_mb']:.0f}" for part in parts] if memory else []
+        rows.append(row)
+    return markdown(titles, rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
+    parser.add_argument("--car", action="store_true", help="compare the step with CAR as well")
     parser.add_argument("--carat", default=str(ROOT / "target/release/carat"), help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "carat-benchmarks")
@@ -141,7 +157,11 @@ def main():
     worst = max(turn["other_work"] for result in results for turns in result["turns"].values() for turn in turns)
     print(f"{here}; torch {torch_version}; {arguments.threads} threads; {arguments.turns} turns each; ", end="")
     print(f"at most {worst:.2f} cores of other work\n")
-    print(table(results))
+    # A command that times both kinds of step has one peak for both.
+    print(table(results, memory=not arguments.car))
+    if arguments.car:
+        print(f"\nWith causal attention regularisation ({' '.join(CAR_FLAGS)}):\n")
+        print(table(results, "car_step_ms"))
     if arguments.out:
         arguments.out.write_text(json.dumps({"machine": here, "torch": torch_version, "results": results}, indent=1))
     if worst > FAIR_OTHER_WORK:
