@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carat::{Protocol, TrainConfig};
+use carat::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target, TrainConfig};
 use carat_graph::DataError;
 use carat_nn::AttentionKind;
 use clap::Args;
@@ -74,6 +74,39 @@ pub struct TrainFlags {
     /// L, attention layers [default: 2]
     #[arg(long, value_name = "L")]
     layers: Option<usize>,
+    /// Strength of causal attention regularisation: 0 for none, one value, or one per layer like 0.5,1 [default: 0]
+    #[arg(long, value_name = "LAMBDA")]
+    lambda: Option<Lambda>,
+    /// In-edges deleted per node and step: a number of draws, or all [default: 5]
+    #[arg(long, value_name = "R|all")]
+    rounds: Option<Rounds>,
+    /// Where attention's targets come from: causal, vote, random, constant or none [default: causal]
+    #[arg(long, value_name = "ARM")]
+    regulariser: Option<Arm>,
+    /// exact: every edge on its own; rounds: the paper's Algorithm 1 [default: exact]
+    #[arg(long, value_name = "HOW")]
+    interventions: Option<Interventions>,
+    /// T in the causal effect sigmoid((rho^d - 1) / T) [default: 0.1]
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// The exponent of rho in the causal effect: degree or one [default: degree]
+    #[arg(long, value_name = "WHICH")]
+    exponent: Option<Exponent>,
+    /// Nodes whose attention is regularised: train, or all (others by the network's own averaged predictions) [default: train]
+    #[arg(long, value_name = "WHICH")]
+    entities: Option<EntityChoice>,
+    /// bce: each edge against its effect; distribution: a node's attention against all its effects [default: bce]
+    #[arg(long, value_name = "KIND")]
+    target: Option<Target>,
+    /// Bound of d ln rho in a distribution's exponents [default: 2]
+    #[arg(long, value_name = "BOUND")]
+    clamp: Option<f64>,
+    /// Epochs before the regulariser starts with --entities all [default: 8]
+    #[arg(long, value_name = "EPOCHS")]
+    warm_up: Option<usize>,
+    /// Share that averaged predictions keep in each step with --entities all [default: 0.8]
+    #[arg(long, value_name = "SHARE")]
+    teacher: Option<f64>,
     /// Adam's learning rate [default: 0.01]
     #[arg(long, value_name = "RATE")]
     lr: Option<f64>,
@@ -117,6 +150,17 @@ impl TrainFlags {
         set(&mut config.hidden, &self.hidden);
         set(&mut config.heads, &self.heads);
         set(&mut config.layers, &self.layers);
+        set(&mut config.lambda, &self.lambda);
+        set(&mut config.rounds, &self.rounds);
+        set(&mut config.regulariser, &self.regulariser);
+        set(&mut config.interventions, &self.interventions);
+        set(&mut config.temperature, &self.temperature);
+        set(&mut config.exponent, &self.exponent);
+        set(&mut config.entities, &self.entities);
+        set(&mut config.target, &self.target);
+        set(&mut config.clamp, &self.clamp);
+        set(&mut config.warm_up, &self.warm_up);
+        set(&mut config.teacher, &self.teacher);
         set(&mut config.lr, &self.lr);
         set(&mut config.batch_size, &self.batch_size);
         set(&mut config.fanout, &self.fanout);

@@ -11,7 +11,10 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Batch {
     pub(crate) blocks: Blocks,
     pub(crate) input: Input<f32>,
+    /// Labels of the first targets; those beyond are entities of the regulariser only.
     pub(crate) labels: Vec<u32>,
+    /// The batch's number within its epoch.
+    pub(crate) number: usize,
 }
 
 /// Makes batches of labelled nodes. A set of nodes that fits one batch is prepared once and kept.
@@ -20,6 +23,8 @@ pub(crate) struct Batches<'a> {
     dataset: &'a Dataset,
     builder: BlockBuilder<'a>,
     nodes: Vec<u32>,
+    /// Nodes without a label that join the batches in equal shares.
+    others: Vec<u32>,
     size: usize,
     layers: usize,
     purpose: Purpose,
@@ -37,7 +42,14 @@ impl<'a> Batches<'a> {
     /// Batches of at most `size` of the nodes, each of which has a label.
     pub(crate) fn new(dataset: &'a Dataset, nodes: &[u32], size: usize, layers: usize, purpose: Purpose) -> Self {
         let builder = BlockBuilder::new(dataset.graph());
-        Self { dataset, builder, nodes: nodes.to_vec(), size, layers, purpose, kept: None }
+        Self { dataset, builder, nodes: nodes.to_vec(), others: Vec::new(), size, layers, purpose, kept: None }
+    }
+
+    /// Adds nodes whose labels are never read, to every batch its share.
+    #[must_use]
+    pub(crate) fn with_others(mut self, others: Vec<u32>) -> Self {
+        self.others = others;
+        self
     }
 
     /// Number of nodes in all batches together.
@@ -54,7 +66,7 @@ impl<'a> Batches<'a> {
         if let Some(batch) = &self.kept {
             return visit(batch).map(|_| ());
         }
-        let mut order = self.nodes.clone();
+        let (mut order, mut others) = (self.nodes.clone(), self.others.clone());
         if let Purpose::Training { seed, .. } = self.purpose
             && order.len() > self.size
         {
@@ -62,27 +74,32 @@ impl<'a> Batches<'a> {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(epoch as u64 + 1);
             order.shuffle(&mut rng);
+            others.shuffle(&mut rng);
         }
+        let count = order.len().div_ceil(self.size);
+        let share = others.len().div_ceil(count.max(1)).max(1);
+        let mut others = others.chunks(share);
         for (number, targets) in order.chunks(self.size).enumerate() {
-            let batch = self.make(targets, epoch, number);
+            let batch = self.make(targets, others.next().unwrap_or_default(), epoch, number);
             if !visit(&batch)? {
                 return Ok(());
             }
             let sampled = matches!(&self.purpose, Purpose::Training { fanout, .. } if !fanout.is_empty());
-            if targets.len() == self.nodes.len() && !sampled {
+            if count == 1 && !sampled {
                 self.kept = Some(batch);
             }
         }
         Ok(())
     }
 
-    fn make(&mut self, targets: &[u32], epoch: usize, number: usize) -> Batch {
+    fn make(&mut self, labelled: &[u32], others: &[u32], epoch: usize, number: usize) -> Batch {
         let features = self.dataset.features();
-        let labels = targets.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
+        let labels = labelled.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
+        let targets = &[labelled, others].concat();
         match &self.purpose {
             Purpose::Evaluation => {
                 let blocks = self.builder.build(targets, self.layers);
-                Batch { input: Input::new(features, blocks.nodes()), blocks, labels }
+                Batch { input: Input::new(features, blocks.nodes()), blocks, labels, number }
             }
             Purpose::Training { fanout, seed } => {
                 let blocks = if fanout.is_empty() {
@@ -90,14 +107,14 @@ impl<'a> Batches<'a> {
                 } else {
                     self.builder.sample(targets, fanout, batch_seed(*seed, epoch, number))
                 };
-                Batch { input: Input::for_training(features, blocks.nodes()), blocks, labels }
+                Batch { input: Input::for_training(features, blocks.nodes()), blocks, labels, number }
             }
         }
     }
 }
 
 /// A well-mixed seed per (run, epoch, batch), by SplitMix64's finaliser.
-fn batch_seed(seed: u64, epoch: usize, number: usize) -> u64 {
+pub(crate) fn batch_seed(seed: u64, epoch: usize, number: usize) -> u64 {
     let mut mixed = seed;
     for part in [epoch as u64, number as u64] {
         mixed = (mixed ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);

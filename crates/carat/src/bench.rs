@@ -1,30 +1,36 @@
-//! How long a training step takes: forward, loss, backward, Adam, on one batch.
+//! How long a training step takes: forward, loss, backward, Adam, on one batch; plain, and with the regulariser.
 
 use std::time::{Duration, Instant};
 
 use carat_graph::{Dataset, Split};
+use carat_nn::Network;
 use serde::Serialize;
 
-use crate::batches::{Batches, Purpose};
 use crate::learner::Learner;
-use crate::{Error, TrainConfig, memory};
+use crate::training::training_batches;
+use crate::{Error, Lambda, TrainConfig, memory};
 
 /// Medians over many steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepTime {
     /// Median milliseconds of a plain step.
     pub step_ms: f64,
+    /// Median milliseconds of a step with the regulariser, where lambda is above 0.
+    pub car_step_ms: Option<f64>,
+    /// The second over the first.
+    pub ratio: Option<f64>,
     /// Peak resident memory of the process.
     pub peak_memory_mb: Option<f64>,
-    /// Steps measured.
+    /// Steps measured of each kind.
     pub steps: usize,
-    /// Nodes in the step's receptive field.
+    /// Nodes in the plain step's receptive field.
     pub nodes: usize,
-    /// Edges in the step's receptive field.
+    /// Edges in the plain step's receptive field.
     pub edges: usize,
 }
 
-/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`.
+/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Plain and regularised
+/// steps take turns, so that a slow moment of the machine meets both.
 pub fn step(
     dataset: &Dataset,
     split: &Split,
@@ -33,35 +39,53 @@ pub fn step(
     time: Duration,
 ) -> Result<StepTime, Error> {
     config.check()?;
-    let mut learner = Learner::new(dataset, config)?;
-    let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
-    let mut batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
-    let mut times: Vec<Duration> = Vec::new();
+    let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
+    let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
+    let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
+    if config.car().is_some() {
+        learners.push(Learner::new(dataset, split, config, Network::new(sizes, config.seed)?));
+    }
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); learners.len()];
     let (mut nodes, mut edges) = (0, 0);
-    batches.for_each(1, |batch| {
-        nodes = batch.blocks.nodes().len();
-        edges = batch.blocks.edge_ids().len();
-        let start = Instant::now();
-        // The first steps grow the buffers and wake the threads; they do not count.
-        let warm_up = (least / 10).clamp(2, 20);
-        for number in 0.. {
-            let step = Instant::now();
-            learner.step(batch, number + 1)?;
-            if number >= warm_up {
-                times.push(step.elapsed());
+    let mut regularised = training_batches(dataset, split, config);
+    training_batches(dataset, split, &plain).for_each(1, |plain| {
+        nodes = plain.blocks.nodes().len();
+        edges = plain.blocks.edge_ids().len();
+        regularised.for_each(1, |regularised| {
+            let start = Instant::now();
+            // The first steps grow the buffers and wake the threads; they do not count.
+            let warm_up = (least / 10).clamp(2, 20);
+            for number in 0.. {
+                let batches = [plain, regularised];
+                for ((learner, times), batch) in learners.iter_mut().zip(&mut times).zip(batches) {
+                    let step = Instant::now();
+                    // Past any warm-up of the regulariser.
+                    learner.step(batch, config.warm_up + number + 1)?;
+                    if number >= warm_up {
+                        times.push(step.elapsed());
+                    }
+                }
+                if times[0].len() >= least && start.elapsed() >= time {
+                    break;
+                }
             }
-            if times.len() >= least && start.elapsed() >= time {
-                break;
-            }
-        }
+            Ok::<bool, Error>(false)
+        })?;
         Ok::<bool, Error>(false)
     })?;
-    times.sort_unstable();
+    let medians: Vec<f64> = times.iter_mut().map(|times| median_ms(times)).collect();
     Ok(StepTime {
-        step_ms: times[times.len() / 2].as_secs_f64() * 1e3,
+        step_ms: medians[0],
+        car_step_ms: medians.get(1).copied(),
+        ratio: medians.get(1).map(|car| car / medians[0]),
         peak_memory_mb: memory::peak_memory_mb(),
-        steps: times.len(),
+        steps: times[0].len(),
         nodes,
         edges,
     })
+}
+
+fn median_ms(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e3
 }

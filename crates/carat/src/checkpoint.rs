@@ -29,7 +29,7 @@ struct Scalars {
 }
 
 const METADATA_KEY: &str = "carat-checkpoint";
-const TENSORS: [&str; 4] = ["parameters", "adam_first", "adam_second", "best_parameters"];
+const TENSORS: [&str; 5] = ["parameters", "adam_first", "adam_second", "best_parameters", "teacher"];
 
 fn to_bits(score: Score) -> [u64; 2] {
     [score.loss.to_bits(), score.accuracy.to_bits()]
@@ -51,7 +51,8 @@ pub fn save(path: &Path, config: &TrainConfig, progress: &Progress) -> Result<()
         last: to_bits(progress.last),
         seconds: progress.seconds.to_bits(),
     };
-    let values = [&progress.parameters, &progress.adam_first, &progress.adam_second, &progress.best.parameters];
+    let Progress { parameters, adam_first, adam_second, best, teacher, .. } = progress;
+    let values = [parameters, adam_first, adam_second, &best.parameters, teacher];
     let bytes: Vec<Vec<u8>> = values.iter().map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect()).collect();
     let views = TENSORS
         .iter()
@@ -88,6 +89,7 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_default();
     let (parameters, adam_first, adam_second, best_parameters) = (next(), next(), next(), next());
+    let teacher = next();
     let progress = Progress {
         epoch: scalars.epoch,
         parameters,
@@ -97,6 +99,7 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
         best: Best { epoch: scalars.best_epoch, score: from_bits(scalars.best), parameters: best_parameters },
         last: from_bits(scalars.last),
         seconds: f64::from_bits(scalars.seconds),
+        teacher,
     };
     if progress.best.epoch > progress.epoch {
         return Err(damaged("its best epoch lies ahead of its last".into()));

@@ -1,24 +1,24 @@
 //! Settings of a training run: one struct that the library, the command line and `config.toml` share.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use carat_graph::{DataError, Dataset, Split, SplitRatio};
-use carat_nn::{AttentionKind, NetworkConfig};
+use carat_nn::{AttentionKind, Network, NetworkConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
+use crate::words::words;
 
-/// When to stop, and which weights to keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Stop after `patience` epochs without a new lowest validation loss; keep that epoch's weights.
-    #[default]
-    Best,
-    /// Stop likewise, but keep the last weights: what the paper's tables come from.
-    Paper,
+words! {
+    /// When to stop, and which weights to keep.
+    pub enum Protocol, "a protocol" {
+        /// Stop after `patience` epochs without a new lowest validation loss; keep that epoch's weights.
+        #[default]
+        Best = "best",
+        /// Stop likewise, but keep the last weights: what the paper's tables come from.
+        Paper = "paper",
+    }
 }
 
 impl Protocol {
@@ -27,27 +27,6 @@ impl Protocol {
         match self {
             Self::Best => 20,
             Self::Paper => 10,
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Best => "best",
-            Self::Paper => "paper",
-        })
-    }
-}
-
-impl FromStr for Protocol {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "best" => Ok(Self::Best),
-            "paper" => Ok(Self::Paper),
-            _ => Err(format!("'{text}' is not a protocol; choose best or paper")),
         }
     }
 }
@@ -71,6 +50,28 @@ pub struct TrainConfig {
     pub heads: usize,
     /// L: attention layers.
     pub layers: usize,
+    /// Strength of the regulariser, 0 for a plain network: one value, or one per layer.
+    pub lambda: Lambda,
+    /// In-edges deleted per entity and step.
+    pub rounds: Rounds,
+    /// Where the regulariser's targets come from.
+    pub regulariser: Arm,
+    /// How the effect of deleting an edge is computed.
+    pub interventions: Interventions,
+    /// T: the smaller, the sharper effects are told apart.
+    pub temperature: f64,
+    /// The exponent of the likelihood ratio.
+    pub exponent: Exponent,
+    /// Which nodes have their attention regularised.
+    pub entities: EntityChoice,
+    /// What attention is compared with.
+    pub target: Target,
+    /// Bound of d ln rho where the target is a distribution.
+    pub clamp: f64,
+    /// Epochs before the regulariser starts, where unlabelled nodes are entities.
+    pub warm_up: usize,
+    /// Share that the average prediction of an unlabelled entity keeps in each step.
+    pub teacher: f64,
     /// Adam's learning rate.
     pub lr: f64,
     /// Training nodes per step.
@@ -85,7 +86,7 @@ pub struct TrainConfig {
     /// Epochs without a new lowest validation loss; by default 20 with protocol best, 10 with protocol paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<usize>,
-    /// Seeds initial weights, batches and fan-out.
+    /// Seeds initial weights, batches, fan-out and the regulariser's draws.
     pub seed: u64,
 }
 
@@ -99,6 +100,17 @@ impl Default for TrainConfig {
             hidden: 100,
             heads: 3,
             layers: 2,
+            lambda: Lambda::default(),
+            rounds: Rounds::default(),
+            regulariser: Arm::default(),
+            interventions: Interventions::default(),
+            temperature: 0.1,
+            exponent: Exponent::default(),
+            entities: EntityChoice::default(),
+            target: Target::default(),
+            clamp: 2.0,
+            warm_up: 8,
+            teacher: 0.8,
             lr: 0.01,
             batch_size: 10_000,
             fanout: Vec::new(),
@@ -130,9 +142,15 @@ impl TrainConfig {
     pub fn check(&self) -> Result<(), Error> {
         let config = |problem: String| Err(Error::Config(problem));
         self.network(1, 1).check()?;
-        if !(self.lr.is_finite() && self.lr > 0.0) {
-            return config(format!("lr must be a number above 0, and {} is not", self.lr));
+        for (name, value) in [("lr", self.lr), ("temperature", self.temperature), ("clamp", self.clamp)] {
+            if !(value.is_finite() && value > 0.0) {
+                return config(format!("{name} must be a number above 0, and {value} is not"));
+            }
         }
+        if !(0.0..1.0).contains(&self.teacher) {
+            return config(format!("teacher must be at least 0 and below 1, and {} is not", self.teacher));
+        }
+        self.lambda.check(self.layers).map_err(Error::Config)?;
         for (name, value) in [("batch-size", self.batch_size), ("epochs", self.epochs), ("patience", self.patience())] {
             if value == 0 {
                 return config(format!("{name} must be at least 1"));
@@ -167,6 +185,23 @@ impl TrainConfig {
             layers: self.layers,
             classes,
         }
+    }
+
+    /// The regulariser's settings; `None` where it has nothing to do.
+    pub fn car(&self) -> Option<CarConfig> {
+        (!self.lambda.is_zero() && self.regulariser != Arm::None).then(|| CarConfig {
+            lambda: self.lambda.of_layers(self.layers),
+            arm: self.regulariser,
+            rounds: self.rounds,
+            interventions: self.interventions,
+            temperature: self.temperature,
+            exponent: self.exponent,
+            entities: self.entities,
+            target: self.target,
+            clamp: self.clamp,
+            warm_up: self.warm_up,
+            teacher: self.teacher,
+        })
     }
 
     fn ratio(&self) -> Result<Option<SplitRatio>, Error> {
@@ -206,6 +241,18 @@ impl TrainConfig {
     }
 }
 
+/// Refuses data of another width than the network's.
+pub(crate) fn fits(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
+    let (expected, found) = (network.config().features, dataset.features().num_columns());
+    if expected != found {
+        return Err(Error::Config(format!(
+            "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained on",
+            dataset.name()
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses a set of graphs: its labels and splits are of graphs, and everything here is about nodes.
 pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
     match dataset.graph_set() {
@@ -225,6 +272,7 @@ mod tests {
     #[test]
     fn the_toml_form_round_trips_and_refuses_unknown_names() {
         let config = TrainConfig { data: "cora".into(), fanout: vec![10, 5], patience: Some(3), ..Default::default() };
+        let config = TrainConfig { lambda: Lambda::per_layer(vec![0.5, 1.0]), rounds: Rounds::All, ..config };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<TrainConfig>(&text).unwrap(), config);
         assert!(toml::from_str::<TrainConfig>("hiden = 3").is_err());

@@ -1,9 +1,10 @@
-//! A network with its optimiser and buffers: what a training step changes.
+//! A network with its optimiser, its regulariser and its buffers: what a training step changes.
 
-use carat_graph::Dataset;
+use carat_graph::{Dataset, Split};
 use carat_nn::{Adam, AdamConfig, Network, Workspace};
 
-use crate::batches::Batch;
+use crate::batches::{Batch, batch_seed};
+use crate::car::{Entities, Regulariser, Step};
 use crate::{Error, TrainConfig, threads};
 
 /// Takes training steps.
@@ -11,31 +12,52 @@ use crate::{Error, TrainConfig, threads};
 pub(crate) struct Learner {
     pub(crate) network: Network<f32>,
     pub(crate) adam: Adam<f32>,
+    pub(crate) regulariser: Option<Regulariser<f32>>,
+    seed: u64,
     work: Workspace<f32>,
     gradient: Vec<f32>,
 }
 
+/// The losses of a step, before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StepLoss {
+    /// L_p: mean cross-entropy.
+    pub(crate) prediction: f64,
+    /// L_c, without lambda; 0 where nothing is regularised.
+    pub(crate) causal: f64,
+}
+
+/// Keeps the regulariser's draws apart from those of batches and fan-out.
+const DRAWS: u64 = 0x6361_7573_616c;
+
 impl Learner {
-    /// Initial weights for `dataset`, seeded by the configuration.
-    pub(crate) fn new(dataset: &Dataset, config: &TrainConfig) -> Result<Self, Error> {
-        let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
-        let network = Network::new(sizes, config.seed)?;
+    /// A learner that starts from `network`.
+    pub(crate) fn new(dataset: &Dataset, split: &Split, config: &TrainConfig, network: Network<f32>) -> Self {
         let len = network.parameters().len();
         let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
-        Ok(Self { network, adam, work: Workspace::default(), gradient: vec![0.0; len] })
+        let regulariser = config.car().map(|car| {
+            let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
+            Regulariser::new(car, Entities::new(dataset.num_nodes(), network.config().classes, labels))
+        });
+        Self { network, adam, regulariser, seed: config.seed, work: Workspace::default(), gradient: vec![0.0; len] }
     }
 
-    /// One step on one batch; returns the loss before it. `epoch` is for the error.
-    pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<f64, Error> {
-        let Self { network, adam, work, gradient } = self;
+    /// One step on one batch.
+    pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
+        let Self { network, adam, regulariser, seed, work, gradient } = self;
+        let Batch { blocks, input, labels, number } = batch;
         threads::awake(|| {
-            network.forward(&batch.blocks, &batch.input, work);
-            let loss = network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, work, gradient);
-            if !loss.is_finite() {
-                return Err(Error::Diverged { epoch, loss });
+            network.forward(blocks, input, work);
+            let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
+                let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
+                regulariser.apply(network, Step { blocks, input, labels, epoch, seed }, work)
+            });
+            let prediction = network.loss_and_gradient(blocks, input, labels, work, gradient);
+            if !(prediction + causal).is_finite() {
+                return Err(Error::Diverged { epoch, loss: prediction + causal });
             }
             adam.step(network.parameters_mut(), gradient);
-            Ok(loss)
+            Ok(StepLoss { prediction, causal })
         })
     }
 }

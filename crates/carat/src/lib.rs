@@ -18,6 +18,7 @@
 
 mod batches;
 pub mod bench;
+pub mod car;
 pub mod checkpoint;
 mod config;
 mod error;
@@ -28,7 +29,9 @@ mod run;
 pub mod tables;
 mod threads;
 mod training;
+mod words;
 
+pub use car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 pub use config::{Protocol, TrainConfig};
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence};

@@ -200,13 +200,13 @@ pub fn run(
         metrics.append(&epoch)?;
         (options.on_epoch)(&epoch);
         if saved.elapsed() >= options.checkpoint_every {
-            save(&trainer, config, &checkpoint_path, &mut metrics)?;
+            save(&mut trainer, config, &checkpoint_path, &mut metrics)?;
             saved = Instant::now();
         }
     }
     let interrupted = (options.interrupted)() && !trainer.is_over();
     if interrupted {
-        save(&trainer, config, &checkpoint_path, &mut metrics)?;
+        save(&mut trainer, config, &checkpoint_path, &mut metrics)?;
     }
     metrics.flush()?;
     let summary = finish(dataset, &split, config, folder, trainer, interrupted)?;
@@ -217,7 +217,7 @@ pub fn run(
 }
 
 /// Metrics first, so that a checkpoint never knows of an epoch that the metrics do not.
-fn save(trainer: &Trainer<'_>, config: &TrainConfig, path: &Path, metrics: &mut MetricsFile) -> Result<(), Error> {
+fn save(trainer: &mut Trainer<'_>, config: &TrainConfig, path: &Path, metrics: &mut MetricsFile) -> Result<(), Error> {
     metrics.flush()?;
     match trainer.progress() {
         Some(progress) => checkpoint::save(path, config, &progress),
@@ -296,9 +296,8 @@ impl MetricsFile {
     }
 
     fn append(&mut self, m: &EpochMetrics) -> Result<(), Error> {
-        let EpochMetrics { epoch, train_loss, val_loss, val_accuracy, seconds } = m;
-        // No regulariser, no causal loss.
-        writeln!(self.writer, "{epoch},{train_loss},0,{val_loss},{val_accuracy},{seconds}")
+        let EpochMetrics { epoch, train_loss, causal_loss, val_loss, val_accuracy, seconds } = m;
+        writeln!(self.writer, "{epoch},{train_loss},{causal_loss},{val_loss},{val_accuracy},{seconds}")
             .map_err(|e| DataError::write(&self.path, e).into())
     }
 

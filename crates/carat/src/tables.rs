@@ -5,20 +5,7 @@ use carat_graph::{BlockBuilder, Dataset};
 use carat_nn::{Input, Network, Workspace, loss};
 
 use crate::Error;
-use crate::config::one_graph;
-
-fn check_fit(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
-    let (config, features) = (network.config(), dataset.features().num_columns());
-    one_graph(dataset)?;
-    if config.features != features {
-        return Err(Error::Config(format!(
-            "the model reads {} features per node, but {} has {features}; give it data of the kind it was trained on",
-            config.features,
-            dataset.name()
-        )));
-    }
-    Ok(())
-}
+use crate::config::{fits, one_graph};
 
 /// Calls `visit` with the forward pass of every node's batch, in the order of nodes.
 fn for_all_nodes(
@@ -40,7 +27,8 @@ fn for_all_nodes(
 /// One row per node: node, label (-1 where missing), predicted, loss (NaN where the label is missing or unknown to the
 /// model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    check_fit(network, dataset)?;
+    one_graph(dataset)?;
+    fits(network, dataset)?;
     let (classes, nodes) = (network.config().classes, dataset.num_nodes());
     let mut predicted = Vec::with_capacity(nodes);
     let mut losses = Vec::with_capacity(nodes);
@@ -73,7 +61,8 @@ pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize)
 
 /// One row per edge, layer and head: src, dst, layer, head, alpha. Edges in the order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    check_fit(network, dataset)?;
+    one_graph(dataset)?;
+    fits(network, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let rows = dataset.graph().num_edges() * layers * heads;
     let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));

@@ -6,7 +6,9 @@ use carat_graph::{Dataset, Split};
 use carat_nn::Network;
 
 use crate::batches::{Batches, Purpose};
-use crate::config::one_graph;
+use crate::car::Regulariser;
+use crate::car::settings::EntityChoice;
+use crate::config::{fits, one_graph};
 use crate::evaluation::{Evaluator, Score};
 use crate::learner::Learner;
 use crate::{Error, Protocol, TrainConfig};
@@ -18,6 +20,8 @@ pub struct EpochMetrics {
     pub epoch: usize,
     /// Mean cross-entropy over the epoch's batches, each before its step.
     pub train_loss: f64,
+    /// Mean causal loss over the epoch's batches, without lambda; 0 where nothing is regularised.
+    pub causal_loss: f64,
     /// Validation loss after the epoch.
     pub val_loss: f64,
     /// Validation accuracy after the epoch.
@@ -45,6 +49,8 @@ pub struct Progress {
     pub last: Score,
     /// Seconds spent.
     pub seconds: f64,
+    /// The average predictions that unlabelled entities are judged by; empty where there are none.
+    pub teacher: Vec<f32>,
 }
 
 /// The epoch with the lowest validation loss so far.
@@ -73,6 +79,19 @@ pub struct Trainer<'a> {
     steps: Vec<Duration>,
 }
 
+/// Batches of the training nodes, and of every other node with in-edges where those are entities too.
+pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
+    let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
+    let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
+    if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
+        return batches;
+    }
+    let mut training = vec![false; dataset.num_nodes()];
+    split.train.iter().for_each(|&n| training[n as usize] = true);
+    let entity = |n: &u32| !training[*n as usize] && dataset.graph().in_degree(*n) > 0;
+    batches.with_others((0..dataset.num_nodes() as u32).filter(entity).collect())
+}
+
 /// No score yet.
 const NONE: Score = Score { loss: f64::INFINITY, accuracy: 0.0 };
 
@@ -83,14 +102,30 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on `split` of `dataset`.
     pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
+        let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
+        Self::with_network(dataset, split, config, Network::new(sizes, config.seed)?)
+    }
+
+    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes stand
+    /// in place of the configuration's.
+    pub fn with_network(
+        dataset: &'a Dataset,
+        split: &Split,
+        config: &TrainConfig,
+        network: Network<f32>,
+    ) -> Result<Self, Error> {
+        config.check()?;
         one_graph(dataset)?;
-        let learner = Learner::new(dataset, config)?;
-        let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
-        let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
+        let mut config = config.clone();
+        config.layers = network.config().layers;
+        config.check()?;
+        fits(&network, dataset)?;
+        let learner = Learner::new(dataset, split, &config, network);
+        let batches = training_batches(dataset, split, &config);
         let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
         let best = Best { epoch: 0, score: NONE, parameters: learner.network.parameters().to_vec() };
         Ok(Self {
-            config: config.clone(),
+            config,
             learner,
             batches,
             validation,
@@ -110,6 +145,11 @@ impl<'a> Trainer<'a> {
         if [parameters, adam_first, adam_second, &best.parameters].iter().any(|values| values.len() != len) {
             return false;
         }
+        if let Some(teacher) = self.learner.regulariser.as_mut().and_then(Regulariser::teacher)
+            && !teacher.restore(&progress.teacher)
+        {
+            return false;
+        }
         self.learner.network.parameters_mut().copy_from_slice(parameters);
         self.learner.adam.first = progress.adam_first;
         self.learner.adam.second = progress.adam_second;
@@ -122,8 +162,11 @@ impl<'a> Trainer<'a> {
     }
 
     /// Where the run stands, to be saved; `None` after an epoch that was interrupted half-way.
-    pub fn progress(&self) -> Option<Progress> {
+    pub fn progress(&mut self) -> Option<Progress> {
+        let teacher = self.learner.regulariser.as_mut().and_then(Regulariser::teacher);
+        let teacher = teacher.map_or_else(Vec::new, |teacher| teacher.average().to_vec());
         (!self.unfinished).then(|| Progress {
+            teacher,
             epoch: self.epoch,
             parameters: self.learner.network.parameters().to_vec(),
             adam_first: self.learner.adam.first.clone(),
@@ -157,12 +200,14 @@ impl<'a> Trainer<'a> {
         }
         let start = Instant::now();
         let epoch = self.epoch + 1;
-        let (mut total, mut targets) = (0.0, 0usize);
+        let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
         self.unfinished = true;
         let Self { batches, learner, steps, .. } = self;
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
-            total += learner.step(batch, epoch)? * batch.labels.len() as f64;
+            let loss = learner.step(batch, epoch)?;
+            total += loss.prediction * batch.labels.len() as f64;
+            causal += loss.causal * batch.labels.len() as f64;
             targets += batch.labels.len();
             if steps.len() < STEPS_KEPT {
                 steps.push(step.elapsed());
@@ -184,6 +229,7 @@ impl<'a> Trainer<'a> {
         Ok(Some(EpochMetrics {
             epoch,
             train_loss: total / targets as f64,
+            causal_loss: causal / targets as f64,
             val_loss: self.last.loss,
             val_accuracy: self.last.accuracy,
             seconds: self.seconds,

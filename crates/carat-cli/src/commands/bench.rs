@@ -58,8 +58,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
         with_threads(args.threads.threads, || bench::step(&dataset, &split, &config, args.steps.max(1), time))??;
     output::show(args.format.json, &measured, || {
         let memory = measured.peak_memory_mb.map_or("unknown".into(), |mb| format!("{mb:.0} MB"));
+        let regularised = match (measured.car_step_ms, measured.ratio) {
+            (Some(ms), Some(ratio)) => format!(", {ms:.3} ms with the regulariser ({ratio:.2} times)"),
+            _ => String::new(),
+        };
         format!(
-            "{:.3} ms per step (median of {}), peak memory {memory}; {} nodes and {} edges in the receptive field\n",
+            "{:.3} ms per plain step{regularised}, medians of {}; peak memory {memory}; {} nodes and {} edges in the receptive field\n",
             measured.step_ms,
             measured.steps,
             output::thousands(measured.nodes as u64),

@@ -1,0 +1,74 @@
+//! From the loss with and without an edge to the target that its attention is pulled towards.
+//!
+//! ```text
+//! rho = CE' / CE        c = sigmoid((rho^d - 1) / T)        q_i proportional to exp(clamp(d ln rho_i))
+//! ```
+//!
+//! A regularised network fits its training nodes, where CE is tiny: everything is computed from ln CE, which has no
+//! underflow.
+
+use super::settings::{CarConfig, Exponent};
+
+/// Larger exponents change no effect, even in 64 bits; the bound keeps every number finite.
+const LARGEST_EXPONENT: f64 = 80.0;
+
+/// ln rho = ln CE' - ln CE; 0 where neither is a number, as in a network of one class.
+pub fn log_ratio(log_without: f64, log_with: f64) -> f64 {
+    let ratio = log_without - log_with;
+    if ratio.is_nan() { 0.0 } else { ratio.clamp(-f64::MAX, f64::MAX) }
+}
+
+/// c, from ln rho and the exponent d.
+pub fn effect(log_rho: f64, exponent: f64, temperature: f64) -> f64 {
+    let power = (exponent * log_rho).clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT).exp();
+    1.0 / (1.0 + (-(power - 1.0) / temperature).exp())
+}
+
+/// The exponent of an entity with `degree` in-edges.
+pub(crate) fn exponent(config: &CarConfig, degree: usize) -> f64 {
+    match config.exponent {
+        Exponent::Degree => degree as f64,
+        Exponent::One => 1.0,
+    }
+}
+
+/// Turns d ln rho of an entity's in-edges into the distribution q, in place.
+pub(crate) fn distribution(exponents: &mut [f64], clamp: f64) {
+    exponents.iter_mut().for_each(|x| *x = x.clamp(-clamp, clamp).exp());
+    let total: f64 = exponents.iter().sum();
+    exponents.iter_mut().for_each(|q| *q /= total);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_what_the_definition_says_and_never_leave_their_range() {
+        let direct = |rho: f64, d: i32, t: f64| 1.0 / (1.0 + (-(rho.powi(d) - 1.0) / t).exp());
+        for (rho, d) in [(1.0f64, 3), (1.02, 7), (0.9, 4), (0.1, 2)] {
+            assert!((effect(rho.ln(), f64::from(d), 0.1) - direct(rho, d, 0.1)).abs() < 1e-12);
+        }
+        assert_eq!(effect(0.0, 5.0, 0.1), 0.5);
+        for log_rho in [f64::MIN, -1e3, 1e3, f64::MAX] {
+            for temperature in [1e-9, 0.1, 1e9] {
+                let c = effect(log_rho, 1e4, temperature);
+                assert!((0.0..=1.0).contains(&c), "{log_rho} {temperature}: {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn ratios_of_nothing_are_one() {
+        assert_eq!(log_ratio(f64::NEG_INFINITY, f64::NEG_INFINITY), 0.0);
+        assert!(log_ratio(1.0, f64::NEG_INFINITY).is_finite());
+    }
+
+    #[test]
+    fn distributions_sum_to_one() {
+        let mut q = [5.0, -0.5, 0.5, -9.0];
+        distribution(&mut q, 2.0);
+        assert!((q.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((q[0] / q[3] - 4f64.exp()).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,25 @@
+//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention is
+//! pulled towards it.
+//!
+//! ```text
+//! rho = CE without the edge / CE with all edges          the intervention
+//! c   = sigmoid((rho^d - 1) / T)                         the effect, a constant target
+//! L_c = mean over entities, edges and layers of BCE(abar, c)
+//! loss = L_p + lambda L_c
+//! ```
+//!
+//! One file each: [`settings`] (what can be chosen), `choice` (which edges), `effect` (from losses to targets), `vote` (the
+//! neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
+//! gradients), `regulariser` (all of them in one step).
+
+mod attention_loss;
+mod choice;
+mod effect;
+mod regulariser;
+pub(crate) mod settings;
+mod teacher;
+mod vote;
+
+pub use effect::{effect, log_ratio};
+pub use regulariser::{Entities, Regulariser, Step};
+pub use teacher::Teacher;

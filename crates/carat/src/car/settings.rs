@@ -1,0 +1,272 @@
+//! What can be chosen about the regulariser: shared by the library, the command line and `config.toml`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// Where the targets of attention come from.
+    pub enum Arm, "a regulariser" {
+        /// From deleting edges: the method.
+        #[default]
+        Causal = "causal",
+        /// From deleting edges in a vote of the neighbours' training labels: the paper's homophily ablation.
+        Vote = "vote",
+        /// Drawn afresh every step: a control.
+        Random = "random",
+        /// The same for every edge: the control for mere smoothing.
+        Constant = "constant",
+        /// No regularisation at all.
+        None = "none",
+    }
+}
+
+words! {
+    /// How the effect of deleting an edge is computed.
+    pub enum Interventions, "a way to intervene" {
+        /// Each edge on its own, exactly; none is ever rejected.
+        #[default]
+        Exact = "exact",
+        /// The paper's Algorithm 1: edges that do not interfere are deleted together, others are rejected.
+        Rounds = "rounds",
+    }
+}
+
+words! {
+    /// The exponent of rho.
+    pub enum Exponent, "an exponent" {
+        /// d(n), the entity's in-degree.
+        #[default]
+        Degree = "degree",
+        /// 1.
+        One = "one",
+    }
+}
+
+words! {
+    /// Which nodes have their attention regularised.
+    pub enum EntityChoice, "a choice of entities" {
+        /// Training nodes.
+        #[default]
+        Train = "train",
+        /// Every node with in-edges; those without a training label use the network's own averaged prediction.
+        All = "all",
+    }
+}
+
+words! {
+    /// What attention is compared with.
+    pub enum Target, "a target" {
+        /// Each edge's attention with its effect, by binary cross-entropy.
+        #[default]
+        Bce = "bce",
+        /// All attention of an entity with a distribution made of its edges' effects, by KL divergence.
+        Distribution = "distribution",
+    }
+}
+
+/// How many in-edges of each entity are deleted in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RoundsForm", into = "RoundsForm")]
+pub enum Rounds {
+    /// R draws of one edge each.
+    Count(usize),
+    /// Every edge.
+    All,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self::Count(5)
+    }
+}
+
+impl fmt::Display for Rounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::All => f.write_str("all"),
+        }
+    }
+}
+
+impl FromStr for Rounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(count @ 1..=1_000_000) => Ok(Self::Count(count)),
+            _ if text == "all" => Ok(Self::All),
+            _ => Err(format!("'{text}' is no number of rounds; give a number from 1 to 1000000, or all")),
+        }
+    }
+}
+
+/// A number, or a word.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum RoundsForm {
+    Count(usize),
+    Word(String),
+}
+
+impl From<Rounds> for RoundsForm {
+    fn from(rounds: Rounds) -> Self {
+        match rounds {
+            Rounds::Count(count) => Self::Count(count),
+            Rounds::All => Self::Word("all".into()),
+        }
+    }
+}
+
+impl TryFrom<RoundsForm> for Rounds {
+    type Error = String;
+
+    fn try_from(form: RoundsForm) -> Result<Self, String> {
+        match form {
+            RoundsForm::Count(count) => count.to_string().parse(),
+            RoundsForm::Word(word) => word.parse(),
+        }
+    }
+}
+
+/// The regulariser's strength: one value, or one per layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "LambdaForm", into = "LambdaForm")]
+pub struct Lambda(Vec<f64>);
+
+impl Lambda {
+    /// The same strength in every layer.
+    pub fn new(value: f64) -> Self {
+        Self(vec![value])
+    }
+
+    /// A strength for each layer.
+    pub fn per_layer(values: Vec<f64>) -> Self {
+        Self(values)
+    }
+
+    /// True where nothing is regularised.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|value| *value == 0.0)
+    }
+
+    /// The strength in every one of `layers` layers.
+    pub fn of_layers(&self, layers: usize) -> Vec<f64> {
+        if self.0.len() == 1 { vec![self.0[0]; layers] } else { self.0.clone() }
+    }
+
+    /// Says what is wrong with the strengths for a network of `layers` layers.
+    pub(crate) fn check(&self, layers: usize) -> Result<(), String> {
+        if let Some(value) = self.0.iter().find(|value| !(value.is_finite() && **value >= 0.0)) {
+            return Err(format!("lambda must be 0 or more, and {value} is not"));
+        }
+        if self.0.len() != 1 && self.0.len() != layers {
+            let found = self.0.len();
+            return Err(format!(
+                "lambda has {found} values, but the network has {layers} layers; give one, or one per layer"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Lambda {
+    fn default() -> Self {
+        Self::new(0.0)
+    }
+}
+
+impl fmt::Display for Lambda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&words.join(","))
+    }
+}
+
+impl FromStr for Lambda {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value = |word: &str| word.trim().parse::<f64>().map_err(|_| format!("'{word}' is not a number"));
+        Ok(Self(text.split(',').map(value).collect::<Result<_, _>>()?))
+    }
+}
+
+/// A number, or a list of numbers.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum LambdaForm {
+    One(f64),
+    Many(Vec<f64>),
+}
+
+impl From<Lambda> for LambdaForm {
+    fn from(lambda: Lambda) -> Self {
+        match &lambda.0[..] {
+            [one] => Self::One(*one),
+            _ => Self::Many(lambda.0),
+        }
+    }
+}
+
+impl From<LambdaForm> for Lambda {
+    fn from(form: LambdaForm) -> Self {
+        match form {
+            LambdaForm::One(value) => Self::new(value),
+            LambdaForm::Many(values) => Self(values),
+        }
+    }
+}
+
+/// Everything the regulariser needs to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarConfig {
+    /// Strength per layer.
+    pub lambda: Vec<f64>,
+    /// Where targets come from.
+    pub arm: Arm,
+    /// How many edges.
+    pub rounds: Rounds,
+    /// How effects are computed.
+    pub interventions: Interventions,
+    /// T.
+    pub temperature: f64,
+    /// The exponent of rho.
+    pub exponent: Exponent,
+    /// Which nodes.
+    pub entities: EntityChoice,
+    /// What attention is compared with.
+    pub target: Target,
+    /// Bound of d ln rho in a distribution's exponents.
+    pub clamp: f64,
+    /// Epochs before unlabelled entities take part.
+    pub warm_up: usize,
+    /// Share that the average prediction of an unlabelled entity keeps in each step.
+    pub teacher: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_they_know() {
+        assert_eq!("vote".parse::<Arm>().unwrap(), Arm::Vote);
+        let problem = "causel".parse::<Arm>().unwrap_err();
+        assert_eq!(problem, "'causel' is not a regulariser; choose causal, vote, random, constant or none");
+        assert!("0".parse::<Rounds>().is_err() && "all".parse::<Rounds>() == Ok(Rounds::All));
+    }
+
+    #[test]
+    fn lambda_is_one_value_or_one_per_layer() {
+        assert_eq!("0.5".parse::<Lambda>().unwrap().of_layers(3), [0.5; 3]);
+        assert_eq!("0.5,1".parse::<Lambda>().unwrap().of_layers(2), [0.5, 1.0]);
+        assert!(Lambda::per_layer(vec![1.0, 2.0]).check(3).is_err());
+        assert!(Lambda::new(f64::NAN).check(1).is_err() && Lambda::new(-1.0).check(1).is_err());
+        assert!(Lambda::per_layer(vec![0.0, 0.0]).is_zero());
+    }
+}
