@@ -1,61 +1,19 @@
 //! Logits, attention, loss and gradients against PyG's, for exactly PyG's weights. `tools/golden` makes the files.
 
-use std::path::{Path, PathBuf};
+mod support;
 
-use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels, Split};
+use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
-use safetensors::SafeTensors;
+use support::{Golden, data_dir, network, small_graph};
 
 const LOGITS: f64 = 1e-4;
 const ATTENTION: f64 = 1e-5;
 const GRADIENT: f64 = 1e-4;
 const HIDDEN: usize = 8;
 
-struct Golden(Vec<u8>);
-
-impl Golden {
-    fn open(name: &str) -> Self {
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"));
-        Self(std::fs::read(folder.join(format!("{name}.safetensors"))).unwrap())
-    }
-
-    fn tensors(&self) -> SafeTensors<'_> {
-        SafeTensors::deserialize(&self.0).unwrap()
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.tensors().tensor(name).is_ok()
-    }
-
-    fn floats(&self, name: &str) -> Vec<f32> {
-        let tensors = self.tensors();
-        let tensor = tensors.tensor(name).unwrap();
-        tensor.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
-    }
-
-    fn integers(&self, name: &str) -> Vec<u32> {
-        let tensors = self.tensors();
-        let tensor = tensors.tensor(name).unwrap();
-        tensor.data().as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b) as u32).collect()
-    }
-}
-
 fn close(found: f32, expected: f32, tolerance: f64, what: &str) {
     let difference = (f64::from(found) - f64::from(expected)).abs();
     assert!(difference <= tolerance, "{what}: {found} where PyG has {expected}");
-}
-
-/// A network with PyG's weights; parameters missing from `golden` come from `fallback`.
-fn network(config: NetworkConfig, golden: &Golden, fallback: Option<&Golden>) -> Network<f32> {
-    let mut network = Network::new(config, 0).unwrap();
-    let layout = network.layout().clone();
-    for (parameter, range) in layout.iter() {
-        let name = format!("param.{}", parameter.name);
-        let file = if golden.has(&name) { golden } else { fallback.unwrap() };
-        let values = file.floats(&name);
-        layout.store(parameter, &values, &mut network.parameters_mut()[range]);
-    }
-    network
 }
 
 /// Name, shape and values.
@@ -98,22 +56,13 @@ fn configurations() -> impl Iterator<Item = (AttentionKind, usize, usize)> {
 
 #[test]
 fn a_small_graph_with_every_awkward_shape() {
-    let file = Golden::open("small");
-    let (edges, labels) = (file.integers("edge_index"), file.integers("y"));
-    let (src, dst) = edges.split_at(edges.len() / 2);
-    let graph = Graph::from_edges(40, src, dst).unwrap();
-    assert_eq!(graph.num_edges(), src.len());
-    let features = Features::dense(40, 12, file.floats("x")).unwrap();
-    let labels = Labels::new(labels.into_iter().map(Some).collect(), 4).unwrap();
-    let mut parts = DatasetParts::new("small", graph, features, labels);
-    parts.splits = vec![Split { train: file.integers("train"), ..Split::default() }];
-    let dataset = Dataset::new(parts).unwrap();
+    let (dataset, src, dst) = small_graph();
 
     for (arch, heads, layers) in configurations() {
         let what = format!("{arch} K={heads} L={layers}");
         let golden = Golden::open(&format!("small_{arch}_k{heads}_l{layers}"));
         let config = NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 4 };
-        let network = network(config, &golden, None);
+        let network: Network<f32> = network(config, &golden, None);
         let blocks = Blocks::whole(dataset.graph(), layers);
         let mut work = Workspace::default();
         network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
@@ -122,7 +71,7 @@ fn a_small_graph_with_every_awkward_shape() {
         }
         for l in 0..layers {
             let expected = golden.floats(&format!("attention.{l}"));
-            for (edge, (&s, &d)) in src.iter().zip(dst).enumerate() {
+            for (edge, (&s, &d)) in src.iter().zip(&dst).enumerate() {
                 let place = dataset.graph().in_neighbours(d).binary_search(&s).unwrap();
                 let id = dataset.graph().in_edges(d).start + place;
                 for k in 0..heads {
@@ -140,18 +89,6 @@ fn a_small_graph_with_every_awkward_shape() {
     }
 }
 
-fn data_dir() -> Option<PathBuf> {
-    let candidates = [
-        std::env::var_os("CARAT_DATA").map(PathBuf::from),
-        Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"))),
-    ];
-    let found = candidates.into_iter().flatten().find(|folder| folder.is_dir());
-    if found.is_none() {
-        println!("skipped: no data in CARAT_DATA or ../shared/data");
-    }
-    found
-}
-
 #[test]
 fn cora() {
     let Some(folder) = data_dir() else { return };
@@ -161,7 +98,7 @@ fn cora() {
         let what = format!("cora {arch} K={heads} L={layers}");
         let golden = Golden::open(&format!("cora_{arch}_k{heads}_l{layers}"));
         let config = NetworkConfig { arch, features: 1433, hidden: HIDDEN, heads, layers, classes: 7 };
-        let network = network(config, &golden, Some(&encoder));
+        let network: Network<f32> = network(config, &golden, Some(&encoder));
 
         // Predicted in one go over the whole graph, and for the sampled nodes alone: both must be PyG's.
         let nodes = golden.integers("logit_nodes");

@@ -10,16 +10,18 @@
 //!
 //! One file each: [`settings`] (what can be chosen), `choice` (which edges), `effect` (from losses to targets), `vote` (the
 //! neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
-//! gradients), `regulariser` (all of them in one step).
+//! gradients), `targets` (L_c of a step), `regulariser` (all of them together).
 
 mod attention_loss;
 mod choice;
 mod effect;
 mod regulariser;
 pub(crate) mod settings;
+mod targets;
 mod teacher;
 mod vote;
 
 pub use effect::{effect, log_ratio};
 pub use regulariser::{Entities, Regulariser, Step};
+pub use targets::AttentionTargets;
 pub use teacher::Teacher;

@@ -1,5 +1,4 @@
-//! The regulariser in one training step: from the forward pass with all edges to L_c and its gradient with respect to
-//! every layer's attention scores.
+//! The regulariser in one training step: from the forward pass with all edges to the targets of attention.
 //!
 //! ```text
 //! L_c = (1/R) sum over rounds r of (1/|S_r|) sum over (n, i) in S_r of  w_n (1/L) sum_l BCE(abar^l_in, c_in)
@@ -13,10 +12,10 @@ use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::attention_loss::{bce, kl};
 use super::choice::{Independence, draw, every_edge};
 use super::effect::{distribution, effect, exponent, log_ratio};
 use super::settings::{Arm, CarConfig, EntityChoice, Interventions, Rounds, Target};
+use super::targets::{AttentionTargets, EdgeTarget, NodeTarget};
 use super::teacher::Teacher;
 use super::vote::{UNKNOWN, Vote};
 
@@ -61,14 +60,6 @@ struct Entity {
     weight: f64,
 }
 
-/// A term of L_c: an edge, its target attention, and its share of the mean.
-#[derive(Debug, Clone, Copy)]
-struct Term {
-    deletion: Deletion,
-    c: f64,
-    share: f64,
-}
-
 /// Computes L_c step after step.
 #[derive(Debug)]
 pub struct Regulariser<T> {
@@ -108,25 +99,66 @@ impl<T: Real> Regulariser<T> {
 
     /// L_c after a forward pass of `network`, whose gradient (times lambda) is left in `work` for the backward pass.
     pub fn apply(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> f64 {
+        let targets = self.targets(network, step, work);
+        targets.pull(step.blocks, network.config().heads, &self.config.lambda, work)
+    }
+
+    /// What attention is to be pulled towards after a forward pass of `network`. Nothing, where the arm or the warm-up says
+    /// so.
+    pub fn targets(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> AttentionTargets {
         let entities = self.entities(network, step, work);
-        if entities.is_empty() || self.config.arm == Arm::None {
-            return 0.0;
-        }
-        if self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up {
-            return 0.0;
-        }
-        let layers = network.config().layers;
-        let block = step.blocks.layer(layers - 1);
-        let edges = block.offsets()[entities[entities.len() - 1].target as usize + 1];
-        for l in 0..layers {
-            let gradient = work.attention_gradient(l);
-            gradient.clear();
-            gradient.resize(edges * network.config().heads, T::ZERO);
+        let warming_up = self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up;
+        if entities.is_empty() || self.config.arm == Arm::None || warming_up {
+            return AttentionTargets::default();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
+        let rounds = self.choose(step, &entities, &mut rng);
+        self.targets_of(network, step, work, &entities, &rounds, &mut rng)
+    }
+
+    /// As [`Regulariser::targets`], with the deletions of every round given instead of drawn.
+    pub fn targets_of_rounds(
+        &mut self,
+        network: &Network<T>,
+        step: Step<'_, T>,
+        work: &mut Workspace<T>,
+        rounds: &[Vec<Deletion>],
+    ) -> AttentionTargets {
+        let entities = self.entities(network, step, work);
+        let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
+        self.targets_of(network, step, work, &entities, rounds, &mut rng)
+    }
+
+    fn targets_of(
+        &mut self,
+        network: &Network<T>,
+        step: Step<'_, T>,
+        work: &mut Workspace<T>,
+        entities: &[Entity],
+        rounds: &[Vec<Deletion>],
+        rng: &mut ChaCha8Rng,
+    ) -> AttentionTargets {
+        let log_rho = self.log_ratios(network, step, work, entities, rounds);
         match self.config.target {
-            Target::Bce => self.pull_edges(network, step, work, &entities, &mut rng),
-            Target::Distribution => self.pull_distributions(network, step, work, &entities, &mut rng),
+            Target::Bce => self.edge_targets(step, entities, rounds, &log_rho, rng),
+            Target::Distribution => self.node_targets(step, entities, rounds, &log_rho, rng),
+        }
+    }
+
+    /// The edges to delete, round by round.
+    fn choose(&mut self, step: Step<'_, T>, entities: &[Entity], rng: &mut ChaCha8Rng) -> Vec<Vec<Deletion>> {
+        let targets = || entities.iter().map(|e| e.target);
+        let by_rounds = self.config.interventions == Interventions::Rounds;
+        match (self.config.rounds, self.config.target) {
+            (Rounds::Count(count), Target::Bce) => (0..count)
+                .map(|_| {
+                    let drawn = draw(step.blocks, targets(), rng);
+                    if by_rounds { self.independence.independent(step.blocks, &drawn) } else { drawn }
+                })
+                .collect(),
+            // A distribution is over all in-edges of an entity.
+            _ if by_rounds => self.independence.share_out(step.blocks, &every_edge(step.blocks, targets())),
+            _ => vec![every_edge(step.blocks, targets())],
         }
     }
 
@@ -148,32 +180,19 @@ impl<T: Real> Regulariser<T> {
         entities
     }
 
-    /// BCE of single edges.
-    fn pull_edges(
-        &mut self,
-        network: &Network<T>,
+    /// An effect for each deleted edge.
+    fn edge_targets(
+        &self,
         step: Step<'_, T>,
-        work: &mut Workspace<T>,
         entities: &[Entity],
+        rounds: &[Vec<Deletion>],
+        log_rho: &[Vec<f64>],
         rng: &mut ChaCha8Rng,
-    ) -> f64 {
-        let targets = || entities.iter().map(|e| e.target);
-        let by_rounds = self.config.interventions == Interventions::Rounds;
-        let rounds: Vec<Vec<Deletion>> = match self.config.rounds {
-            Rounds::All if by_rounds => self.independence.share_out(step.blocks, &every_edge(step.blocks, targets())),
-            Rounds::All => vec![every_edge(step.blocks, targets())],
-            Rounds::Count(count) => (0..count)
-                .map(|_| {
-                    let drawn = draw(step.blocks, targets(), rng);
-                    if by_rounds { self.independence.independent(step.blocks, &drawn) } else { drawn }
-                })
-                .collect(),
-        };
-        let log_rho = self.log_ratios(network, step, work, entities, &rounds);
+    ) -> AttentionTargets {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
         let entity_of = entity_index(entities);
-        let mut terms = Vec::with_capacity(log_rho.len());
-        for (round, log_rho) in rounds.iter().zip(&log_rho) {
+        let mut targets = AttentionTargets::default();
+        for (round, log_rho) in rounds.iter().zip(log_rho) {
             for (deletion, &log_rho) in round.iter().zip(log_rho) {
                 let degree = block.in_neighbours(deletion.target as usize).len();
                 let c = match self.config.arm {
@@ -181,84 +200,47 @@ impl<T: Real> Regulariser<T> {
                     Arm::Constant | Arm::None => 0.5,
                     Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
                 };
-                let share = match self.config.rounds {
-                    Rounds::All => 1.0 / (entities.len() * degree) as f64,
-                    Rounds::Count(count) => 1.0 / (count * round.len()) as f64,
+                let mean = match self.config.rounds {
+                    Rounds::All => entities.len() * degree,
+                    Rounds::Count(_) => rounds.len() * round.len(),
                 };
                 let weight = entities[entity_of[deletion.target as usize] as usize].weight;
-                terms.push(Term { deletion: *deletion, c, share: share * weight });
+                targets.edges.push(EdgeTarget { deletion: *deletion, c, share: weight / mean as f64 });
             }
         }
-        if self.config.arm != Arm::Random {
-            merge(&mut terms);
-        }
-        let heads = network.config().heads;
-        self.over_layers(work, |lambda, alpha, d_scores| {
-            let mut total = 0.0;
-            for Term { deletion, c, share } in &terms {
-                let j = deletion.target as usize;
-                let (start, end) = (block.offsets()[j], block.offsets()[j + 1]);
-                let row = start * heads..end * heads;
-                let at = deletion.edge as usize - start;
-                total += share * bce(&alpha[row.clone()], heads, at, *c, lambda * share, &mut d_scores[row]);
-            }
-            total
-        })
+        targets.merge();
+        targets
     }
 
-    /// KL of whole neighbourhoods.
-    fn pull_distributions(
-        &mut self,
-        network: &Network<T>,
+    /// A distribution for each entity.
+    fn node_targets(
+        &self,
         step: Step<'_, T>,
-        work: &mut Workspace<T>,
         entities: &[Entity],
+        rounds: &[Vec<Deletion>],
+        log_rho: &[Vec<f64>],
         rng: &mut ChaCha8Rng,
-    ) -> f64 {
-        let all = every_edge(step.blocks, entities.iter().map(|e| e.target));
-        let rounds = match self.config.interventions {
-            Interventions::Exact => vec![all],
-            Interventions::Rounds => self.independence.share_out(step.blocks, &all),
-        };
-        let log_rho = self.log_ratios(network, step, work, entities, &rounds);
+    ) -> AttentionTargets {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
         let clamp = self.config.clamp;
         // By edge; edges of targets that are no entities stay unused.
-        let mut q = vec![0.0; block.num_edges()];
+        let mut exponents = vec![0.0; block.num_edges()];
         for (deletion, &log_rho) in rounds.iter().flatten().zip(log_rho.iter().flatten()) {
             let degree = block.in_neighbours(deletion.target as usize).len();
-            q[deletion.edge as usize] = match self.config.arm {
+            exponents[deletion.edge as usize] = match self.config.arm {
                 Arm::Random => rng.random_range(-clamp..=clamp),
                 Arm::Constant | Arm::None => 0.0,
                 Arm::Causal | Arm::Vote => exponent(&self.config, degree) * log_rho,
             };
         }
-        let row =
-            |entity: &Entity| block.offsets()[entity.target as usize]..block.offsets()[entity.target as usize + 1];
-        entities.iter().for_each(|entity| distribution(&mut q[row(entity)], clamp));
-        let heads = network.config().heads;
-        let count = entities.len() as f64;
-        self.over_layers(work, |lambda, alpha, d_scores| {
-            let mut total = 0.0;
-            for entity in entities {
-                let (edges, share) = (row(entity), entity.weight / count);
-                let values = edges.start * heads..edges.end * heads;
-                total += share * kl(&alpha[values.clone()], heads, &q[edges], lambda * share, &mut d_scores[values]);
-            }
-            total
-        })
-    }
-
-    /// Mean over layers of `loss`, which gets each layer's weight, attention and gradient.
-    fn over_layers(&self, work: &mut Workspace<T>, loss: impl Fn(f64, &[T], &mut [T]) -> f64) -> f64 {
-        let layers = self.config.lambda.len();
-        let mut total = 0.0;
-        for (l, lambda) in self.config.lambda.iter().enumerate() {
-            let mut gradient = std::mem::take(work.attention_gradient(l));
-            total += loss(lambda / layers as f64, work.attention(l), &mut gradient);
-            *work.attention_gradient(l) = gradient;
-        }
-        total / layers as f64
+        let nodes = entities.iter().map(|entity| {
+            let row = block.offsets()[entity.target as usize]..block.offsets()[entity.target as usize + 1];
+            let first_edge = row.start as u32;
+            let mut q = exponents[row].to_vec();
+            distribution(&mut q, clamp);
+            NodeTarget { target: entity.target, first_edge, q, share: entity.weight / entities.len() as f64 }
+        });
+        AttentionTargets { edges: Vec::new(), nodes: nodes.collect() }
     }
 
     /// ln rho of every deletion of every round; zeros where the arm does not ask.
@@ -373,16 +355,4 @@ fn entity_index(entities: &[Entity]) -> Vec<u32> {
         index[entity.target as usize] = at as u32;
     }
     index
-}
-
-/// Joins terms of the same edge, which have the same target.
-fn merge(terms: &mut Vec<Term>) {
-    terms.sort_by_key(|term| term.deletion);
-    terms.dedup_by(|later, kept| {
-        let same = later.deletion == kept.deletion;
-        if same {
-            kept.share += later.share;
-        }
-        same
-    });
 }
