@@ -178,6 +178,11 @@ impl<'a> Trainer<'a> {
         })
     }
 
+    /// The network as it stands after the last step.
+    pub fn network(&self) -> &Network<f32> {
+        &self.learner.network
+    }
+
     /// Number of finished epochs.
     pub fn epochs(&self) -> usize {
         self.epoch

@@ -32,24 +32,30 @@ fn ratio(a: f64, b: f64, limit: f64) -> f64 {
 /// the gradient is added to `d_scores`, laid out likewise. Returns the loss itself, without the weight.
 pub(crate) fn bce<T: Real>(alpha: &[T], heads: usize, at: usize, c: f64, weight: f64, d_scores: &mut [T]) -> f64 {
     let edges = alpha.len() / heads;
-    let of = |edge: usize, k: usize| alpha[edge * heads + k].to_f64();
-    let others = |k: usize| (0..edges).filter(|m| *m != at).map(|m| of(m, k)).sum::<f64>();
     let share = 1.0 / heads as f64;
-    let mean = share * (0..heads).map(|k| of(at, k)).sum::<f64>();
-    let rest = share * (0..heads).map(others).sum::<f64>();
+    let (mut mean, mut rest) = (0.0, 0.0);
+    for (m, alpha) in alpha.chunks_exact(heads).enumerate() {
+        let total: f64 = alpha.iter().map(|a| a.to_f64()).sum();
+        if m == at {
+            mean = share * total;
+        } else {
+            rest += share * total;
+        }
+    }
     let value = -(c * log(mean) + (1.0 - c) * log(rest));
     if edges > 1 && weight != 0.0 {
         let pull = weight * share * ((1.0 - c) * mean - c * rest);
+        // Where every other edge has underflowed, they share what little there is equally.
+        let equally = 1.0 / (edges - 1) as f64;
         for k in 0..heads {
-            let pull = pull * ratio(of(at, k), mean, 1.0);
-            for m in 0..edges {
-                let change = if m == at {
-                    pull * ratio(others(k), rest, 1.0)
-                } else {
-                    -pull * ratio(of(m, k), rest, 1.0 / (edges - 1) as f64)
-                };
-                d_scores[m * heads + k] += T::from_f64(change);
+            let pull = pull * ratio(alpha[at * heads + k].to_f64(), mean, 1.0);
+            let mut others = 0.0;
+            for m in (0..edges).filter(|m| *m != at) {
+                let part = pull * ratio(alpha[m * heads + k].to_f64(), rest, equally);
+                others += part;
+                d_scores[m * heads + k] -= T::from_f64(part);
             }
+            d_scores[at * heads + k] += T::from_f64(others);
         }
     }
     value

@@ -11,6 +11,7 @@ use carat_graph::Blocks;
 use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use super::choice::{Independence, draw, every_edge};
 use super::effect::{distribution, effect, exponent, log_ratio};
@@ -138,10 +139,18 @@ impl<T: Real> Regulariser<T> {
         rounds: &[Vec<Deletion>],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
-        let log_rho = self.log_ratios(network, step, work, entities, rounds);
+        let entities = EntityIndex::new(entities);
+        let chosen = self.shares(step, &entities, rounds);
+        let deletions: Vec<Deletion> = chosen.iter().map(|(deletion, _)| *deletion).collect();
+        let log_rho = match (self.config.arm, self.config.interventions) {
+            (Arm::Causal, Interventions::Exact) => self.exact(network, step, work, &entities, &deletions),
+            (Arm::Causal, Interventions::Rounds) => self.in_rounds(network, step, work, &entities, rounds),
+            (Arm::Vote, _) => self.by_vote(step, &entities, &deletions),
+            (Arm::Random | Arm::Constant | Arm::None, _) => vec![0.0; deletions.len()],
+        };
         match self.config.target {
-            Target::Bce => self.edge_targets(step, entities, rounds, &log_rho, rng),
-            Target::Distribution => self.node_targets(step, entities, rounds, &log_rho, rng),
+            Target::Bce => self.edge_targets(step, &chosen, &log_rho, rng),
+            Target::Distribution => self.node_targets(step, &entities, &deletions, &log_rho, rng),
         }
     }
 
@@ -180,52 +189,67 @@ impl<T: Real> Regulariser<T> {
         entities
     }
 
+    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once with
+    /// all its shares, unless its target is drawn anew each time.
+    fn shares(&self, step: Step<'_, T>, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
+        let block = step.blocks.layer(step.blocks.num_layers() - 1);
+        let share = |round: &[Deletion], deletion: &Deletion| {
+            let mean = match self.config.rounds {
+                Rounds::All => entities.list.len() * block.in_neighbours(deletion.target as usize).len(),
+                Rounds::Count(_) => rounds.len() * round.len(),
+            };
+            entities.of(deletion).weight / mean as f64
+        };
+        let mut chosen: Vec<(Deletion, f64)> =
+            rounds.iter().flat_map(|round| round.iter().map(move |d| (*d, share(round, d)))).collect();
+        if rounds.len() > 1 {
+            chosen.sort_by_key(|(deletion, _)| *deletion);
+        }
+        if self.config.arm != Arm::Random {
+            chosen.dedup_by(|later, kept| {
+                let same = later.0 == kept.0;
+                kept.1 += if same { later.1 } else { 0.0 };
+                same
+            });
+        }
+        chosen
+    }
+
     /// An effect for each deleted edge.
     fn edge_targets(
         &self,
         step: Step<'_, T>,
-        entities: &[Entity],
-        rounds: &[Vec<Deletion>],
-        log_rho: &[Vec<f64>],
+        chosen: &[(Deletion, f64)],
+        log_rho: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
-        let entity_of = entity_index(entities);
-        let mut targets = AttentionTargets::default();
-        for (round, log_rho) in rounds.iter().zip(log_rho) {
-            for (deletion, &log_rho) in round.iter().zip(log_rho) {
-                let degree = block.in_neighbours(deletion.target as usize).len();
-                let c = match self.config.arm {
-                    Arm::Random => rng.random_range(0.0..1.0),
-                    Arm::Constant | Arm::None => 0.5,
-                    Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
-                };
-                let mean = match self.config.rounds {
-                    Rounds::All => entities.len() * degree,
-                    Rounds::Count(_) => rounds.len() * round.len(),
-                };
-                let weight = entities[entity_of[deletion.target as usize] as usize].weight;
-                targets.edges.push(EdgeTarget { deletion: *deletion, c, share: weight / mean as f64 });
-            }
-        }
-        targets.merge();
-        targets
+        let edges = chosen.iter().zip(log_rho).map(|(&(deletion, share), &log_rho)| {
+            let degree = block.in_neighbours(deletion.target as usize).len();
+            let c = match self.config.arm {
+                Arm::Random => rng.random_range(0.0..1.0),
+                Arm::Constant | Arm::None => 0.5,
+                Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
+            };
+            EdgeTarget { deletion, c, share }
+        });
+        AttentionTargets { edges: edges.collect(), nodes: Vec::new() }
     }
 
     /// A distribution for each entity.
     fn node_targets(
         &self,
         step: Step<'_, T>,
-        entities: &[Entity],
-        rounds: &[Vec<Deletion>],
-        log_rho: &[Vec<f64>],
+        entities: &EntityIndex<'_>,
+        deletions: &[Deletion],
+        log_rho: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
         let clamp = self.config.clamp;
         // By edge; edges of targets that are no entities stay unused.
         let mut exponents = vec![0.0; block.num_edges()];
-        for (deletion, &log_rho) in rounds.iter().flatten().zip(log_rho.iter().flatten()) {
+        for (deletion, &log_rho) in deletions.iter().zip(log_rho) {
             let degree = block.in_neighbours(deletion.target as usize).len();
             exponents[deletion.edge as usize] = match self.config.arm {
                 Arm::Random => rng.random_range(-clamp..=clamp),
@@ -233,126 +257,118 @@ impl<T: Real> Regulariser<T> {
                 Arm::Causal | Arm::Vote => exponent(&self.config, degree) * log_rho,
             };
         }
-        let nodes = entities.iter().map(|entity| {
+        let nodes = entities.list.iter().map(|entity| {
             let row = block.offsets()[entity.target as usize]..block.offsets()[entity.target as usize + 1];
             let first_edge = row.start as u32;
             let mut q = exponents[row].to_vec();
             distribution(&mut q, clamp);
-            NodeTarget { target: entity.target, first_edge, q, share: entity.weight / entities.len() as f64 }
+            NodeTarget { target: entity.target, first_edge, q, share: entity.weight / entities.list.len() as f64 }
         });
         AttentionTargets { edges: Vec::new(), nodes: nodes.collect() }
     }
 
-    /// ln rho of every deletion of every round; zeros where the arm does not ask.
-    fn log_ratios(
-        &mut self,
-        network: &Network<T>,
-        step: Step<'_, T>,
-        work: &mut Workspace<T>,
-        entities: &[Entity],
-        rounds: &[Vec<Deletion>],
-    ) -> Vec<Vec<f64>> {
-        match (self.config.arm, self.config.interventions) {
-            (Arm::Causal, Interventions::Exact) => self.exact(network, step, work, entities, rounds),
-            (Arm::Causal, Interventions::Rounds) => self.in_rounds(network, step, work, entities, rounds),
-            (Arm::Vote, _) => self.by_vote(step, entities, rounds),
-            _ => rounds.iter().map(|round| vec![0.0; round.len()]).collect(),
-        }
-    }
-
-    /// Each deletion on its own; one that several rounds drew is computed once.
+    /// ln rho of each deletion on its own.
     fn exact(
         &mut self,
         network: &Network<T>,
         step: Step<'_, T>,
         work: &mut Workspace<T>,
-        entities: &[Entity],
-        rounds: &[Vec<Deletion>],
-    ) -> Vec<Vec<f64>> {
-        let mut distinct: Vec<Deletion> = rounds.concat();
-        distinct.sort_unstable();
-        distinct.dedup();
-        network.scores_without(step.blocks, &distinct, work, &mut self.rerun, &mut self.scores);
-        let with = log_losses(network, work.scores(), entities);
+        entities: &EntityIndex<'_>,
+        deletions: &[Deletion],
+    ) -> Vec<f64> {
+        network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
         let classes = network.config().classes;
-        let entity_of = entity_index(entities);
-        let ratios: Vec<f64> = distinct
-            .iter()
-            .zip(self.scores.chunks_exact(classes))
-            .map(|(deletion, scores)| {
-                let entity = entity_of[deletion.target as usize] as usize;
-                let without = loss::log_cross_entropy(scores, entities[entity].label as usize);
-                log_ratio(without.to_f64(), with[entity])
+        let with = log_losses(classes, work.scores(), entities);
+        let scores = &self.scores;
+        deletions
+            .par_iter()
+            .enumerate()
+            .with_min_len(64)
+            .map(|(at, deletion)| {
+                let row = &scores[at * classes..(at + 1) * classes];
+                let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
+                log_ratio(without.to_f64(), with[entities.at(deletion)])
             })
-            .collect();
-        let find = |deletion: &Deletion| distinct.binary_search(deletion).map_or(0.0, |at| ratios[at]);
-        rounds.iter().map(|round| round.iter().map(find).collect()).collect()
+            .collect()
     }
 
-    /// One pass over the graph without a round's edges gives every loss of that round.
+    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of
+    /// that round.
     fn in_rounds(
         &mut self,
         network: &Network<T>,
         step: Step<'_, T>,
         work: &Workspace<T>,
-        entities: &[Entity],
+        entities: &EntityIndex<'_>,
         rounds: &[Vec<Deletion>],
-    ) -> Vec<Vec<f64>> {
-        let with = log_losses(network, work.scores(), entities);
-        let entity_of = entity_index(entities);
+    ) -> Vec<f64> {
         let classes = network.config().classes;
-        let mut ratios = Vec::with_capacity(rounds.len());
+        let with = log_losses(classes, work.scores(), entities);
+        let mut ratios: Vec<(Deletion, f64)> = Vec::new();
         for round in rounds {
             let mut edges: Vec<u32> = round.iter().map(|deletion| deletion.edge).collect();
             edges.sort_unstable();
             let blocks = step.blocks.without(&edges);
             network.forward(&blocks, step.input, &mut self.round_work);
             let scores = self.round_work.scores();
-            let ratio = |deletion: &Deletion| {
-                let (target, entity) = (deletion.target as usize, entity_of[deletion.target as usize] as usize);
-                let row = &scores[target * classes..(target + 1) * classes];
-                let without = loss::log_cross_entropy(row, entities[entity].label as usize);
-                log_ratio(without.to_f64(), with[entity])
-            };
-            ratios.push(round.iter().map(ratio).collect());
+            for deletion in round {
+                let row = &scores[deletion.target as usize * classes..(deletion.target as usize + 1) * classes];
+                let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
+                ratios.push((*deletion, log_ratio(without.to_f64(), with[entities.at(deletion)])));
+            }
         }
-        ratios
+        ratios.sort_by_key(|(deletion, _)| *deletion);
+        ratios.dedup_by_key(|(deletion, _)| *deletion);
+        ratios.into_iter().map(|(_, ratio)| ratio).collect()
     }
 
-    /// From the vote of the in-neighbours' training labels.
-    fn by_vote(&mut self, step: Step<'_, T>, entities: &[Entity], rounds: &[Vec<Deletion>]) -> Vec<Vec<f64>> {
+    /// ln rho of each deletion in the vote of the in-neighbours' training labels.
+    fn by_vote(&mut self, step: Step<'_, T>, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
-        let entity_of = entity_index(entities);
         let Self { vote, known, .. } = self;
         let label_of = |source: u32| known.labels[step.blocks.nodes()[source as usize] as usize];
-        let mut ratios = Vec::with_capacity(rounds.len());
-        for round in rounds {
-            let ratio = |deletion: &Deletion| {
-                let j = deletion.target as usize;
-                let label = entities[entity_of[j] as usize].label;
-                vote.count(known.classes, block.in_neighbours(j).iter().map(|&i| label_of(i)));
-                let with = vote.log_loss(label, UNKNOWN);
-                let without = vote.log_loss(label, label_of(block.sources()[deletion.edge as usize]));
-                log_ratio(without, with)
-            };
-            ratios.push(round.iter().map(ratio).collect());
+        let mut counted = None;
+        let ratio = |deletion: &Deletion| {
+            if counted != Some(deletion.target) {
+                let neighbours = block.in_neighbours(deletion.target as usize);
+                vote.count(known.classes, neighbours.iter().map(|&i| label_of(i)));
+                counted = Some(deletion.target);
+            }
+            let label = entities.of(deletion).label;
+            let without = vote.log_loss(label, label_of(block.sources()[deletion.edge as usize]));
+            log_ratio(without, vote.log_loss(label, UNKNOWN))
+        };
+        deletions.iter().map(ratio).collect()
+    }
+}
+
+/// The entities of a step, to be found by target.
+struct EntityIndex<'a> {
+    list: &'a [Entity],
+    index: Vec<u32>,
+}
+
+impl<'a> EntityIndex<'a> {
+    fn new(list: &'a [Entity]) -> Self {
+        let mut index = vec![0; list.last().map_or(0, |entity| entity.target as usize + 1)];
+        for (at, entity) in list.iter().enumerate() {
+            index[entity.target as usize] = at as u32;
         }
-        ratios
+        Self { list, index }
+    }
+
+    fn at(&self, deletion: &Deletion) -> usize {
+        self.index[deletion.target as usize] as usize
+    }
+
+    fn of(&self, deletion: &Deletion) -> &Entity {
+        &self.list[self.at(deletion)]
     }
 }
 
 /// ln CE of every entity in the pass with all edges.
-fn log_losses<T: Real>(network: &Network<T>, scores: &[T], entities: &[Entity]) -> Vec<f64> {
-    let classes = network.config().classes;
+fn log_losses<T: Real>(classes: usize, scores: &[T], entities: &EntityIndex<'_>) -> Vec<f64> {
     let row = |target: u32| &scores[target as usize * classes..(target as usize + 1) * classes];
-    entities.iter().map(|e| loss::log_cross_entropy(row(e.target), e.label as usize).to_f64()).collect()
-}
-
-/// Which entity a target is.
-fn entity_index(entities: &[Entity]) -> Vec<u32> {
-    let mut index = vec![0; entities.last().map_or(0, |e| e.target as usize + 1)];
-    for (at, entity) in entities.iter().enumerate() {
-        index[entity.target as usize] = at as u32;
-    }
-    index
+    let log_loss = |entity: &Entity| loss::log_cross_entropy(row(entity.target), entity.label as usize).to_f64();
+    entities.list.par_iter().with_min_len(64).map(log_loss).collect()
 }

@@ -33,18 +33,6 @@ pub struct AttentionTargets {
 }
 
 impl AttentionTargets {
-    /// Joins targets of the same edge that are equal, as those of one step are unless they are drawn.
-    pub(crate) fn merge(&mut self) {
-        self.edges.sort_by_key(|edge| edge.deletion);
-        self.edges.dedup_by(|later, kept| {
-            let same = later.deletion == kept.deletion && later.c == kept.c;
-            if same {
-                kept.share += later.share;
-            }
-            same
-        });
-    }
-
     /// The effect of every edge that has one, or its share of a distribution, in the order of edges.
     pub fn effects(&self) -> Vec<(Deletion, f64)> {
         let edges = self.edges.iter().map(|edge| (edge.deletion, edge.c));
