@@ -20,7 +20,7 @@ use carat_graph::{Block, Blocks};
 
 use crate::encoder::SLOPE;
 use crate::kernels::dense;
-use crate::layers::{TargetState, Targets};
+use crate::layers::{Known, LayerState, TargetState, Targets};
 use crate::network::{Network, Workspace};
 use crate::real::Real;
 
@@ -117,13 +117,15 @@ impl<T: Real> Network<T> {
             let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
             rerun.gather(&work.h[l], sources, hidden);
             let pass = self.pass(l, &work.h[l]);
-            let state = &mut work.states[l].sources;
+            let LayerState { sources: state, targets: before_deletion, .. } = &mut work.states[l];
             if reads_changed {
                 self.attention.sources(pass, sources, state);
             }
             let Rerun { offsets, sources: list, own, out, state: targets, now, before, .. } = rerun;
             out.resize(now.nodes.len() * hidden, T::ZERO);
-            let rows = Targets { offsets, sources: list, h: own };
+            // The first layer's inputs are as they were.
+            let known = (l == 0).then_some(Known { state: before_deletion, rows: &now.nodes });
+            let rows = Targets { offsets, sources: list, h: own, known };
             self.attention.targets(pass, state, rows, out, targets);
             work.h[l].truncate(sources * hidden);
             if l + 1 < layers {

@@ -34,8 +34,8 @@ mod weights;
 pub use encoder::Input;
 pub use intervention::{Deletion, Rerun};
 pub use layers::{
-    Attention, AttentionKind, Gat, GatV2, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Transformer,
-    Upstream,
+    Attention, AttentionKind, Gat, GatV2, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets,
+    Transformer, Upstream,
 };
 pub use network::{Network, NetworkConfig, SizeError, Workspace};
 pub use optimiser::{Adam, AdamConfig};

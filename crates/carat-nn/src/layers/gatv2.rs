@@ -65,7 +65,10 @@ impl<T: Real> Attention<T> for GatV2 {
         let LayerShape { width, heads } = pass.shape;
         let [att, _, _, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
         let r = sized(&mut state.buffers[0], targets.len() * heads * width);
-        project(r, targets.h, weight_r, bias_r);
+        match targets.known {
+            Some(known) => known.rows(0, heads * width, r),
+            None => project(r, targets.h, weight_r, bias_r),
+        }
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
         let view = View { targets, heads, width, att, l: &sources.buffers[0], r };
         target_chunks(targets.offsets)

@@ -52,6 +52,28 @@ pub struct Targets<'a, T> {
     pub sources: &'a [u32],
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
+    /// Where each target has the own input of one that was computed before: what that came to. A kind may take what
+    /// depends on the own input alone from there instead of computing it again.
+    pub known: Option<Known<'a, T>>,
+}
+
+/// Targets that were computed before.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a, T> {
+    /// What they came to.
+    pub state: &'a TargetState<T>,
+    /// For each target of now, the number of the one with the same own input then.
+    pub rows: &'a [u32],
+}
+
+impl<T: Real> Known<'_, T> {
+    /// Collects rows of `width` values that stood in `buffer` of the known state.
+    pub(crate) fn rows(&self, buffer: usize, width: usize, out: &mut [T]) {
+        let known = &self.state.buffers[buffer];
+        for (out, &row) in out.chunks_exact_mut(width).zip(self.rows) {
+            out.copy_from_slice(&known[row as usize * width..(row as usize + 1) * width]);
+        }
+    }
 }
 
 impl<'a, T> Targets<'a, T> {
@@ -80,7 +102,8 @@ impl<'a, T> Targets<'a, T> {
 impl<'a, T> Targets<'a, T> {
     /// The targets of a layer's block. They are its first sources, so their inputs are the first rows of `h`.
     pub fn of_block(block: Block<'a>, h: &'a [T], width: usize) -> Self {
-        Self { offsets: block.offsets(), sources: block.sources(), h: &h[..block.num_targets() * width] }
+        let h = &h[..block.num_targets() * width];
+        Self { offsets: block.offsets(), sources: block.sources(), h, known: None }
     }
 }
 

@@ -24,6 +24,9 @@ use crate::matrix::{Matrix, MatrixMut, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 
+/// Where a target's state keeps t.
+const T_BUFFER: usize = 1;
+
 /// The Graph Transformer layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Transformer;
@@ -70,13 +73,19 @@ impl<T: Real> Attention<T> for Transformer {
         let (rows, all) = (targets.len(), heads * width);
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
         let packed = &sources.buffers[0];
-        let [aggregate, q, t] = &mut state.buffers;
-        let (q, t) = (sized(q, rows * all), sized(t, rows * all));
+        let [aggregate, t, q] = &mut state.buffers;
+        let t = sized(t, rows * all);
         let h_targets = Matrix::new(targets.h, rows, width);
-        dense::fill_rows(q, query_bias);
-        multiply_add(MatrixMut::new(q, rows, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
-        let scale = T::ONE / T::from_f64(width as f64).sqrt();
-        per_head::multiply_heads(t, q, key, false, scale, pass.shape);
+        match targets.known {
+            Some(known) => known.rows(T_BUFFER, all, t),
+            None => {
+                let q = sized(q, rows * all);
+                dense::fill_rows(q, query_bias);
+                multiply_add(MatrixMut::new(q, rows, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
+                let scale = T::ONE / T::from_f64(width as f64).sqrt();
+                per_head::multiply_heads(t, q, key, false, scale, pass.shape);
+            }
+        }
 
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
@@ -112,7 +121,7 @@ impl<T: Real> Attention<T> for Transformer {
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
             cut_mut(d_parameters, lengths(pass.shape));
         let packed = &state.sources.buffers[0];
-        let [aggregate, q, t] = &state.targets.buffers;
+        let [aggregate, t, q] = &state.targets.buffers;
         let alpha = &state.targets.alpha;
         let [d_aggregate, d_score, d_t, d_q, d_packed, _] = &mut state.scratch;
 
