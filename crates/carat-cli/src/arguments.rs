@@ -92,6 +92,9 @@ pub struct TrainFlags {
     /// The exponent of rho in the causal effect: degree or one [default: degree]
     #[arg(long, value_name = "WHICH")]
     exponent: Option<Exponent>,
+    /// Losses below this count as this when effects are measured, against noise from memorised nodes [default: 0]
+    #[arg(long, value_name = "LOSS")]
+    loss_floor: Option<f64>,
     /// Nodes whose attention is regularised: train, or all (others by the network's own averaged predictions) [default: train]
     #[arg(long, value_name = "WHICH")]
     entities: Option<EntityChoice>,
@@ -156,6 +159,7 @@ impl TrainFlags {
         set(&mut config.interventions, &self.interventions);
         set(&mut config.temperature, &self.temperature);
         set(&mut config.exponent, &self.exponent);
+        set(&mut config.loss_floor, &self.loss_floor);
         set(&mut config.entities, &self.entities);
         set(&mut config.target, &self.target);
         set(&mut config.clamp, &self.clamp);

@@ -62,6 +62,9 @@ pub struct TrainConfig {
     pub temperature: f64,
     /// The exponent of the likelihood ratio.
     pub exponent: Exponent,
+    /// Losses below this count as this when the effect of an edge is measured; 0 compares them as they are. With it, nodes
+    /// that the network has memorised do not turn noise into effects.
+    pub loss_floor: f64,
     /// Which nodes have their attention regularised.
     pub entities: EntityChoice,
     /// What attention is compared with.
@@ -106,6 +109,7 @@ impl Default for TrainConfig {
             interventions: Interventions::default(),
             temperature: 0.1,
             exponent: Exponent::default(),
+            loss_floor: 0.0,
             entities: EntityChoice::default(),
             target: Target::default(),
             clamp: 2.0,
@@ -146,6 +150,9 @@ impl TrainConfig {
             if !(value.is_finite() && value > 0.0) {
                 return config(format!("{name} must be a number above 0, and {value} is not"));
             }
+        }
+        if !(self.loss_floor.is_finite() && self.loss_floor >= 0.0) {
+            return config(format!("loss-floor must be 0 or more, and {} is not", self.loss_floor));
         }
         if !(0.0..1.0).contains(&self.teacher) {
             return config(format!("teacher must be at least 0 and below 1, and {} is not", self.teacher));
@@ -196,6 +203,7 @@ impl TrainConfig {
             interventions: self.interventions,
             temperature: self.temperature,
             exponent: self.exponent,
+            loss_floor: self.loss_floor,
             entities: self.entities,
             target: self.target,
             clamp: self.clamp,

@@ -279,7 +279,7 @@ impl<T: Real> Regulariser<T> {
         network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
         let classes = network.config().classes;
         let with = log_losses(classes, work.scores(), entities);
-        let scores = &self.scores;
+        let (scores, floor) = (&self.scores, self.config.loss_floor.ln());
         deletions
             .par_iter()
             .enumerate()
@@ -287,7 +287,7 @@ impl<T: Real> Regulariser<T> {
             .map(|(at, deletion)| {
                 let row = &scores[at * classes..(at + 1) * classes];
                 let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
-                log_ratio(without.to_f64(), with[entities.at(deletion)])
+                log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor))
             })
             .collect()
     }
@@ -304,6 +304,7 @@ impl<T: Real> Regulariser<T> {
     ) -> Vec<f64> {
         let classes = network.config().classes;
         let with = log_losses(classes, work.scores(), entities);
+        let floor = self.config.loss_floor.ln();
         let mut ratios: Vec<(Deletion, f64)> = Vec::new();
         for round in rounds {
             let mut edges: Vec<u32> = round.iter().map(|deletion| deletion.edge).collect();
@@ -314,7 +315,8 @@ impl<T: Real> Regulariser<T> {
             for deletion in round {
                 let row = &scores[deletion.target as usize * classes..(deletion.target as usize + 1) * classes];
                 let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
-                ratios.push((*deletion, log_ratio(without.to_f64(), with[entities.at(deletion)])));
+                let log_rho = log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
+                ratios.push((*deletion, log_rho));
             }
         }
         ratios.sort_by_key(|(deletion, _)| *deletion);

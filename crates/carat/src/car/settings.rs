@@ -241,6 +241,8 @@ pub struct CarConfig {
     pub entities: EntityChoice,
     /// What attention is compared with.
     pub target: Target,
+    /// Losses below this count as this when they are compared; 0 compares them as they are.
+    pub loss_floor: f64,
     /// Bound of d ln rho in a distribution's exponents.
     pub clamp: f64,
     /// Epochs before unlabelled entities take part.
