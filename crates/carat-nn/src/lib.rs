@@ -29,6 +29,7 @@ mod optimiser;
 mod parameters;
 mod real;
 mod rows;
+pub mod toolkit;
 mod weights;
 
 pub use encoder::Input;

@@ -13,6 +13,8 @@ use crate::real::Real;
 pub enum Init {
     /// All zero.
     Zeros,
+    /// All this value.
+    Constant(f64),
     /// Uniform in +-1/sqrt(fan_in), as torch.nn.Linear does for weight and bias.
     Linear {
         /// Number of inputs of the linear map.
@@ -53,7 +55,7 @@ impl Parameter {
 
     fn bound(&self) -> f64 {
         match self.init {
-            Init::Zeros => 0.0,
+            Init::Zeros | Init::Constant(_) => 0.0,
             Init::Linear { fan_in } => 1.0 / (fan_in as f64).sqrt(),
             Init::Glorot => {
                 let extents: usize = self.shape.iter().rev().take(2).sum();
@@ -98,7 +100,9 @@ impl Layout {
         let mut values = vec![T::ZERO; self.len()];
         for (parameter, range) in self.iter() {
             let bound = parameter.bound();
-            if bound > 0.0 {
+            if let Init::Constant(value) = parameter.init {
+                values[range].fill(T::from_f64(value));
+            } else if bound > 0.0 {
                 let drawn: Vec<T> = range.clone().map(|_| T::from_f64(rng.random_range(-bound..bound))).collect();
                 self.store(parameter, &drawn, &mut values[range]);
             }

@@ -199,11 +199,8 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
                 *d_alpha = vector::dot(simd, d_aggregate, h);
             }
         }
-        let edges = offsets[j] * heads..offsets[j + 1] * heads;
-        vector::softmax_edges_backward(&saved.alpha[edges.clone()], d_score, heads);
-        if let Some(direct) = saved.d_attention.get(edges) {
-            d_score.iter_mut().zip(direct).for_each(|(d_score, direct)| *d_score += *direct);
-        }
+        let values = offsets[j] * heads..offsets[j + 1] * heads;
+        vector::scores_backward(values, heads, saved.alpha, saved.d_attention, d_score);
         score.backward_row(simd, shape, j, d_score, d_target);
     }
 }

@@ -1,6 +1,7 @@
 //! Vector pieces that every kernel is made of. All are inlined into a kernel compiled for the machine at hand.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use pulp::Simd;
 
@@ -177,7 +178,7 @@ pub(crate) fn leaky_relu_gradient<T: Real>(z: T, slope: T) -> T {
 /// Turns scores into attention in place: per head, a softmax over the edges of one target. `scores` holds `heads`
 /// values per edge.
 #[inline(always)]
-pub(crate) fn softmax_edges<T: Real>(scores: &mut [T], heads: usize) {
+pub fn softmax_edges<T: Real>(scores: &mut [T], heads: usize) {
     for k in 0..heads {
         let mut largest = T::from_f64(f64::NEG_INFINITY);
         for edge in scores.chunks_exact(heads) {
@@ -195,10 +196,23 @@ pub(crate) fn softmax_edges<T: Real>(scores: &mut [T], heads: usize) {
     }
 }
 
-/// The gradient with respect to the scores from that with respect to attention, in place:
-/// d_score_i = alpha_i (d_alpha_i - sum_m alpha_m d_alpha_m).
+/// The gradient with respect to the scores of one target's in-edges from that with respect to their attention, in place:
+///
+/// ```text
+/// d_score_i = alpha_i (d_alpha_i - sum_m alpha_m d_alpha_m) + direct_i
+/// ```
+///
+/// `values` is where the target's edges stand in `alpha` and in `direct`, the gradient that a loss on attention has
+/// with respect to the scores; `direct` may end before the target's edges begin.
 #[inline(always)]
-pub(crate) fn softmax_edges_backward<T: Real>(alpha: &[T], gradient: &mut [T], heads: usize) {
+pub(crate) fn scores_backward<T: Real>(
+    values: Range<usize>,
+    heads: usize,
+    alpha: &[T],
+    direct: &[T],
+    gradient: &mut [T],
+) {
+    let alpha = &alpha[values.clone()];
     for k in 0..heads {
         let mut mean = T::ZERO;
         for (a, g) in alpha.chunks_exact(heads).zip(gradient.chunks_exact(heads)) {
@@ -207,6 +221,9 @@ pub(crate) fn softmax_edges_backward<T: Real>(alpha: &[T], gradient: &mut [T], h
         for (a, g) in alpha.chunks_exact(heads).zip(gradient.chunks_exact_mut(heads)) {
             g[k] = a[k] * (g[k] - mean);
         }
+    }
+    if let Some(direct) = direct.get(values) {
+        gradient.iter_mut().zip(direct).for_each(|(gradient, direct)| *gradient += *direct);
     }
 }
 

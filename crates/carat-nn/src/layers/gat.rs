@@ -12,15 +12,14 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{
-    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, per_head, sized,
-};
+use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, RowSum, Start, WeightedRows};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
+use crate::toolkit::{cut, cut_mut, sized};
 
 /// Nodes per chunk when their own scores are computed.
 const CHUNK_NODES: usize = 128;

@@ -13,15 +13,14 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{
-    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, sized,
-};
+use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::{dense, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, EdgeRows, Rows};
+use crate::toolkit::{cut, cut_mut, sized};
 use carat_graph::Block;
 
 /// The GATv2 layer.
@@ -240,11 +239,8 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
                 *d_alpha = share * vector::dot(simd, d_out, l);
             }
         }
-        let edges = offsets[j] * heads..offsets[j + 1] * heads;
-        vector::softmax_edges_backward(&alpha[edges.clone()], d_score, heads);
-        if let Some(direct) = upstream.d_attention.get(edges) {
-            d_score.iter_mut().zip(direct).for_each(|(d_score, direct)| *d_score += *direct);
-        }
+        let values = offsets[j] * heads..offsets[j + 1] * heads;
+        vector::scores_backward(values, heads, alpha, upstream.d_attention, d_score);
         let r = view.r(j);
         d_r.fill(T::ZERO);
         for (&i, d_score) in neighbours.iter().zip(d_score.chunks_exact(heads)) {

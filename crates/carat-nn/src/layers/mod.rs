@@ -1,6 +1,7 @@
 //! Attention layers, one file per kind, equal to PyG's parameter for parameter.
 //!
-//! A new kind is one file that implements [`Attention`] and one line in [`AttentionKind`].
+//! A new kind is one file that implements [`Attention`], inside this crate or out of it; one that comes with carat is also
+//! one line in [`AttentionKind`].
 
 mod gat;
 mod gatv2;
@@ -8,6 +9,7 @@ mod per_head;
 mod transformer;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use carat_graph::Block;
@@ -17,6 +19,7 @@ pub use gat::Gat;
 pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
+use crate::kernels::vector;
 use crate::parameters::Parameter;
 use crate::real::Real;
 
@@ -144,10 +147,29 @@ pub struct Upstream<'a, T> {
     pub d_attention: &'a [T],
 }
 
+impl<T: Real> Upstream<'_, T> {
+    /// From the gradient of one target's attention to that of its scores, in place: back through the softmax, and then
+    /// whatever a loss on attention asks of the scores directly. A kind that leaves the second out cannot be
+    /// regularised, so both are one call.
+    ///
+    /// `edges` are the target's in-edges in the block, `alpha` the attention of all edges, and `gradient` has `heads`
+    /// values for each of the target's.
+    #[inline]
+    pub fn through_softmax(&self, edges: Range<usize>, heads: usize, alpha: &[T], gradient: &mut [T]) {
+        vector::scores_backward(edges.start * heads..edges.end * heads, heads, alpha, self.d_attention, gradient);
+    }
+}
+
 /// A kind of attention: its parameters, forward pass and hand-derived backward pass.
 ///
 /// The forward pass has two halves, so that the network can compute some targets again with an edge deleted while all
-/// that their sources offer is kept. Interventions and regularisation of a new kind follow from that.
+/// that their sources offer is kept. Interventions and regularisation of a new kind follow from that: nothing else in
+/// carat knows which kind it runs. Two rules keep it so. `targets` reads a target's own input from [`Targets::h`] and
+/// never from [`Pass::h`], because the two differ once an edge is gone. And `backward` leads gradients through
+/// [`Upstream::through_softmax`].
+///
+/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most kinds
+/// need, and [`crate::check`] finds what is wrong with one.
 pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
@@ -230,28 +252,4 @@ impl FromStr for AttentionKind {
             .find(|kind| kind.name() == text)
             .ok_or_else(|| format!("'{text}' is not an attention kind; choose gat, gatv2 or transformer"))
     }
-}
-
-/// Cuts a layer's parameters (or their gradients) into the pieces its file names.
-fn cut<const N: usize, T>(mut values: &[T], lengths: [usize; N]) -> [&[T]; N] {
-    lengths.map(|length| {
-        let (piece, rest) = values.split_at(length);
-        values = rest;
-        piece
-    })
-}
-
-/// As [`cut`], writable.
-fn cut_mut<const N: usize, T>(mut values: &mut [T], lengths: [usize; N]) -> [&mut [T]; N] {
-    lengths.map(|length| {
-        let (piece, rest) = std::mem::take(&mut values).split_at_mut(length);
-        values = rest;
-        piece
-    })
-}
-
-/// Makes `buffer` exactly `len` long without giving memory back; what it held before is not cleared.
-fn sized<T: Real>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
-    buffer.resize(len, T::ZERO);
-    buffer
 }

@@ -14,15 +14,14 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{
-    Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, cut, cut_mut, per_head, sized,
-};
+use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
 use crate::kernels::aggregate::{self, Gradients, Neighbours, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, Start};
 use crate::matrix::{Matrix, MatrixMut, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
+use crate::toolkit::{cut, cut_mut, sized};
 
 /// Where a target's state keeps t.
 const T_BUFFER: usize = 1;
