@@ -1,0 +1,303 @@
+//! Proofs for people who write an attention kind: are its gradients right, and is deleting an edge what it should be?
+//!
+//! ```
+//! use carat_graph::{Blocks, Features, Graph};
+//! use carat_nn::{AttentionKind, Input, Network, NetworkConfig, check};
+//!
+//! let graph = Graph::from_edges(4, &[0, 1, 2, 2, 3], &[1, 2, 1, 2, 0])?;
+//! let features = Features::dense(4, 2, vec![1.0, -0.3, 0.2, 1.0, -1.0, 1.0, 0.5, 0.5])?;
+//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 4, heads: 2, layers: 2, classes: 2 };
+//! let mut network = Network::<f64>::new(config, 0)?;
+//!
+//! let blocks = Blocks::whole(&graph, config.layers);
+//! let input = Input::new(&features, blocks.nodes());
+//! for parameter in check::gradient(&mut network, &blocks, &input, &[0, 1, 1, 0]) {
+//!     assert!(parameter.error < 1e-6, "{parameter:?}");
+//! }
+//! assert!(check::deletions(&network, &blocks, &input) < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use carat_graph::Blocks;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::encoder::Input;
+use crate::intervention::{Deletion, Rerun};
+use crate::kernels::vector;
+use crate::loss;
+use crate::network::{Network, Workspace};
+
+/// Gradients below this are compared with it instead of with each other: beneath lies the rounding of differences.
+const SMALLEST_SCALE: f64 = 1e-6;
+
+/// How far from the given parameters gradients are checked.
+const AWAY: f64 = 0.1;
+
+/// How one parameter's gradient compares with differences of the loss.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterCheck {
+    /// The parameter, as in a model file.
+    pub name: String,
+    /// The largest distance between the two gradients of a value, relative to the parameter's largest gradient. A right
+    /// backward pass stays below 1e-6.
+    pub error: f64,
+    /// The parameter's largest gradient by the backward pass. Where that is 0, little was checked.
+    pub largest: f64,
+    /// By the backward pass, for the value where they are farthest apart.
+    pub analytic: f64,
+    /// By differences, for the same value.
+    pub numeric: f64,
+}
+
+/// Checks the gradient of every parameter: that of the prediction loss on the first targets, which `labels` are of,
+/// plus that of a loss on every layer's attention, which stands for any regulariser.
+///
+/// The check is made a little away from where the parameters are, and they come back unchanged. Biases that start at 0
+/// would hide mistakes, and would put a node without in-edges right onto the corner of a LeakyReLU, where there is no
+/// derivative.
+pub fn gradient(
+    network: &mut Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    labels: &[u32],
+) -> Vec<ParameterCheck> {
+    gradient_with(network, blocks, input, labels, |network, work| attention_loss(network, blocks, work))
+}
+
+/// As [`gradient`], with a loss on attention of one's own. It is called after every forward pass, returns its value and
+/// leaves its gradient in [`Workspace::attention_gradient`]; whatever it treats as constant must not change from call to
+/// call. `|_, _| 0.0` checks the prediction loss alone.
+pub fn gradient_with(
+    network: &mut Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    labels: &[u32],
+    mut on_attention: impl FnMut(&Network<f64>, &mut Workspace<f64>) -> f64,
+) -> Vec<ParameterCheck> {
+    let unchanged = network.parameters().to_vec();
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    network.parameters_mut().iter_mut().for_each(|p| *p += rng.random_range(-AWAY..AWAY));
+    let mut work = Workspace::default();
+    let mut gradient = vec![0.0; network.parameters().len()];
+    network.forward(blocks, input, &mut work);
+    on_attention(network, &mut work);
+    network.loss_and_gradient(blocks, input, labels, &mut work, &mut gradient);
+    let mut loss = |network: &Network<f64>| {
+        network.forward(blocks, input, &mut work);
+        let rows = work.scores().chunks_exact(network.config().classes).zip(labels);
+        let total: f64 = rows.map(|(scores, &label)| loss::cross_entropy(scores, label as usize)).sum();
+        total / labels.len() as f64 + on_attention(network, &mut work)
+    };
+    let layout = network.layout().clone();
+    let mut checked = Vec::new();
+    for (parameter, range) in layout.iter() {
+        let mut pairs = Vec::with_capacity(range.len());
+        for at in range {
+            pairs.push((gradient[at], difference(network, at, gradient[at], &mut loss)));
+        }
+        let scale = pairs.iter().fold(SMALLEST_SCALE, |scale, (a, n)| scale.max(a.abs()).max(n.abs()));
+        let distance = |(a, n): &(f64, f64)| (a - n).abs();
+        let worst = pairs.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let &(analytic, numeric) = worst.unwrap_or(&(0.0, 0.0));
+        checked.push(ParameterCheck {
+            name: parameter.name.clone(),
+            error: distance(&(analytic, numeric)) / scale,
+            largest: pairs.iter().fold(0.0, |largest, (a, _)| largest.max(a.abs())),
+            analytic,
+            numeric,
+        });
+    }
+    network.parameters_mut().copy_from_slice(&unchanged);
+    checked
+}
+
+/// Steps of the differences. Large ones drown rounding, small ones keep clear of the corners of a LeakyReLU, across
+/// which a difference is spoilt. A wrong gradient disagrees with all of them.
+const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
+
+/// So close, relative to the gradient, that no other step need be tried.
+const CLOSE: f64 = 1e-9;
+
+/// The derivative of `loss` with respect to parameter `at`, by the differences that come closest to `analytic`. Five points
+/// cancel the error of third order.
+fn difference(
+    network: &mut Network<f64>,
+    at: usize,
+    analytic: f64,
+    loss: &mut impl FnMut(&Network<f64>) -> f64,
+) -> f64 {
+    let original = network.parameters()[at];
+    let mut closest = f64::NAN;
+    for step in STEPS {
+        let mut shifted = |steps: f64| {
+            network.parameters_mut()[at] = original + steps * step;
+            loss(network)
+        };
+        let found = (8.0 * (shifted(1.0) - shifted(-1.0)) - (shifted(2.0) - shifted(-2.0))) / (12.0 * step);
+        if closest.is_nan() || (found - analytic).abs() < (closest - analytic).abs() {
+            closest = found;
+        }
+        if (closest - analytic).abs() <= CLOSE * analytic.abs() {
+            break;
+        }
+    }
+    network.parameters_mut()[at] = original;
+    closest
+}
+
+/// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another weight.
+fn attention_loss(network: &Network<f64>, blocks: &Blocks, work: &mut Workspace<f64>) -> f64 {
+    let (layers, heads) = (network.config().layers, network.config().heads);
+    let block = blocks.layer(layers - 1);
+    let mut total = 0.0;
+    for l in 0..layers {
+        let mut d_scores: Vec<f64> = (0..block.num_edges() * heads).map(|e| 0.5 * (7.0 * e as f64).sin()).collect();
+        total += d_scores.iter().zip(work.attention(l)).map(|(weight, alpha)| weight * alpha).sum::<f64>();
+        for edges in block.offsets().windows(2) {
+            let values = edges[0] * heads..edges[1] * heads;
+            vector::scores_backward(values.clone(), heads, work.attention(l), &[], &mut d_scores[values]);
+        }
+        *work.attention_gradient(l) = d_scores;
+    }
+    total
+}
+
+/// Deletes every in-edge of every target, once by [`Network::scores_without`] and once by running the network over the
+/// blocks without it. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
+/// a kind that keeps to its contract stays below 1e-9.
+pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) -> f64 {
+    let (layers, classes) = (network.config().layers, network.config().classes);
+    let block = blocks.layer(layers - 1);
+    let in_edges = |j: usize| block.offsets()[j]..block.offsets()[j + 1];
+    let deletions: Vec<Deletion> = (0..block.num_targets())
+        .flat_map(|j| in_edges(j).map(move |e| Deletion { target: j as u32, edge: e as u32 }))
+        .collect();
+    let (mut work, mut rerun, mut found) = (Workspace::default(), Rerun::default(), Vec::new());
+    network.forward(blocks, input, &mut work);
+    network.scores_without(blocks, &deletions, &mut work, &mut rerun, &mut found);
+    let mut worst = 0.0f64;
+    for (deletion, found) in deletions.iter().zip(found.chunks_exact(classes)) {
+        network.forward(&blocks.without(&[deletion.edge]), input, &mut work);
+        let target = deletion.target as usize;
+        let expected = &work.scores()[target * classes..(target + 1) * classes];
+        for label in 0..classes {
+            let (found, expected) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
+            let error = (found - expected).abs() / expected.max(f64::MIN_POSITIVE);
+            worst = worst.max(if error.is_nan() { f64::INFINITY } else { error });
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use carat_graph::{Block, Features, Graph};
+
+    use super::*;
+    use crate::{
+        Attention, AttentionKind, Gat, LayerShape, LayerState, NetworkConfig, Parameter, Pass, SourceState,
+        TargetState, Targets, Upstream,
+    };
+
+    /// GAT with one mistake.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Mistaken {
+        /// Nothing is wrong.
+        Nowhere,
+        /// The bias hears twice as much as it should.
+        Bias,
+        /// A loss on attention is not heard of.
+        Regulariser,
+        /// Sources that an intervention changes are taken for zero.
+        Sources,
+        /// A target's own input is taken from where it stands when all edges are there.
+        Targets,
+    }
+
+    impl Attention<f64> for Mistaken {
+        fn parameters(&self, shape: LayerShape) -> Vec<Parameter> {
+            Attention::<f64>::parameters(&Gat, shape)
+        }
+
+        fn sources(&self, pass: Pass<'_, f64>, first: usize, state: &mut SourceState<f64>) {
+            let mut h = pass.h.to_vec();
+            if first > 0 && *self == Self::Sources {
+                h[first * pass.shape.width..].fill(0.0);
+            }
+            Gat.sources(Pass { h: &h, ..pass }, first, state);
+        }
+
+        fn targets(
+            &self,
+            pass: Pass<'_, f64>,
+            sources: &SourceState<f64>,
+            targets: Targets<'_, f64>,
+            out: &mut [f64],
+            state: &mut TargetState<f64>,
+        ) {
+            let in_place = pass.h.repeat(targets.h.len().div_ceil(pass.h.len()));
+            let h = if *self == Self::Targets { &in_place[..targets.h.len()] } else { targets.h };
+            Gat.targets(pass, sources, Targets { h, ..targets }, out, state);
+        }
+
+        fn backward(
+            &self,
+            pass: Pass<'_, f64>,
+            block: Block<'_>,
+            upstream: Upstream<'_, f64>,
+            state: &mut LayerState<f64>,
+            d_parameters: &mut [f64],
+            d_h: &mut [f64],
+        ) {
+            let d_attention = if *self == Self::Regulariser { &[] } else { upstream.d_attention };
+            Gat.backward(pass, block, Upstream { d_attention, ..upstream }, state, d_parameters, d_h);
+            if *self == Self::Bias {
+                let bias = d_parameters.len() - pass.shape.width;
+                d_parameters[bias..].iter_mut().for_each(|d| *d *= 2.0);
+            }
+        }
+    }
+
+    /// The names of the parameters whose gradient is wrong, and the error of deletions.
+    fn examine(kind: Mistaken) -> (Vec<String>, f64) {
+        let graph = Graph::from_edges(6, &[0, 1, 2, 2, 3, 4, 0, 5], &[1, 2, 1, 2, 0, 2, 3, 0]).unwrap();
+        let features = Features::dense(6, 3, (0..18).map(|i| (i as f32).sin()).collect()).unwrap();
+        let sizes = NetworkConfig { arch: AttentionKind::Gat, features: 3, hidden: 4, heads: 2, layers: 2, classes: 3 };
+        let mut network = Network::with_attention(sizes, Box::new(kind), 1).unwrap();
+        let before = network.parameters().to_vec();
+        let blocks = Blocks::whole(&graph, 2);
+        let input = Input::new(&features, blocks.nodes());
+        let checked = gradient(&mut network, &blocks, &input, &[0, 1, 2, 0]);
+        assert_eq!(network.parameters(), before);
+        assert!(checked.iter().all(|p| p.largest > 0.0));
+        let wrong = checked.into_iter().filter(|p| p.error > 1e-6).map(|p| p.name).collect();
+        (wrong, deletions(&network, &blocks, &input))
+    }
+
+    #[test]
+    fn a_right_kind_passes() {
+        let (wrong, error) = examine(Mistaken::Nowhere);
+        assert!(wrong.is_empty() && error < 1e-9, "{wrong:?}, {error}");
+    }
+
+    #[test]
+    fn a_mistake_in_one_gradient_is_named() {
+        assert_eq!(examine(Mistaken::Bias).0, ["layers.0.bias", "layers.1.bias"]);
+    }
+
+    #[test]
+    fn a_kind_that_cannot_be_regularised_is_found() {
+        let (wrong, _) = examine(Mistaken::Regulariser);
+        assert!(wrong.contains(&"layers.1.att_src".to_string()), "{wrong:?}");
+        assert!(!wrong.contains(&"classifier.weight".to_string()), "{wrong:?}");
+    }
+
+    #[test]
+    fn kinds_that_break_their_contract_under_interventions_are_found() {
+        for kind in [Mistaken::Sources, Mistaken::Targets] {
+            let (wrong, error) = examine(kind);
+            assert!(wrong.is_empty() && error > 1e-6, "{kind:?}: {wrong:?}, {error}");
+        }
+    }
+}
