@@ -24,7 +24,7 @@ use crate::real::Real;
 /// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkConfig {
-    /// Kind of every attention layer.
+    /// Kind of every attention layer. [`Network::with_attention`] does not read it.
     pub arch: AttentionKind,
     /// Features per node.
     pub features: usize,
@@ -74,6 +74,8 @@ impl NetworkConfig {
 pub struct Network<T> {
     config: NetworkConfig,
     pub(crate) attention: Box<dyn Attention<T>>,
+    /// The attention is that of `config.arch`.
+    pub(crate) built_in: bool,
     layout: Layout,
     places: Places,
     parameters: Vec<T>,
@@ -152,10 +154,11 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
 impl<T: Real> Network<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
-        Self::with_attention(config, config.arch.attention(), seed)
+        Ok(Self { built_in: true, ..Self::with_attention(config, config.arch.attention(), seed)? })
     }
 
-    /// As [`Network::new`], with an attention of one's own in place of `config.arch`.
+    /// As [`Network::new`], with an attention of one's own in place of `config.arch`. Its weights are saved like any
+    /// other's; to read them, make such a network and call [`Network::load_safetensors`].
     pub fn with_attention(
         config: NetworkConfig,
         attention: Box<dyn Attention<T>>,
@@ -164,7 +167,7 @@ impl<T: Real> Network<T> {
         config.check()?;
         let (layout, places) = lay_out(config, &*attention)?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
-        Ok(Self { config, attention, layout, places, parameters })
+        Ok(Self { config, attention, built_in: false, layout, places, parameters })
     }
 
     /// Number of parameters of a network of these sizes, without making one.

@@ -62,11 +62,12 @@ impl Network<f32> {
             .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
             .map_err(|e| WeightsError::Format(e.to_string()))?;
         let description = serde_json::to_string(&self.config()).map_err(|e| WeightsError::Format(e.to_string()))?;
-        let metadata = HashMap::from([(METADATA_KEY.to_string(), description)]);
-        safetensors::serialize(views, Some(metadata)).map_err(|e| WeightsError::Format(e.to_string()))
+        // An attention of a user's own has no name that a reader would know, and must not pass for another.
+        let metadata = self.built_in.then(|| HashMap::from([(METADATA_KEY.to_string(), description)]));
+        safetensors::serialize(views, metadata).map_err(|e| WeightsError::Format(e.to_string()))
     }
 
-    /// A network from a model file that carat wrote.
+    /// A network from a model file that carat wrote, of one of carat's own kinds.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
         let config: NetworkConfig = metadata
@@ -121,7 +122,7 @@ impl Network<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::AttentionKind;
+    use crate::layers::{AttentionKind, Gat};
 
     fn network(arch: AttentionKind, hidden: usize) -> Network<f32> {
         let config = NetworkConfig { arch, features: 5, hidden, heads: 2, layers: 2, classes: 3 };
@@ -138,6 +139,16 @@ mod tests {
             assert_eq!(before.parameters(), after.parameters());
             assert_eq!(before.config(), after.config());
         }
+    }
+
+    #[test]
+    fn an_attention_of_ones_own_is_read_by_those_who_know_it() {
+        let own = |seed| Network::with_attention(network(AttentionKind::Gat, 4).config(), Box::new(Gat), seed).unwrap();
+        let (before, mut after) = (own(1), own(2));
+        let bytes = before.to_safetensors().unwrap();
+        assert!(matches!(Network::from_safetensors(&bytes), Err(WeightsError::NoDescription)));
+        after.load_safetensors(&bytes).unwrap();
+        assert_eq!(before.parameters(), after.parameters());
     }
 
     #[test]
