@@ -122,6 +122,43 @@ impl Dataset {
         Ok(Self { parts })
     }
 
+    /// A dataset from plain lists: edges as (source, target), along which messages flow; one row of features per node;
+    /// one class per node, counted from 0, or `None` where it is unknown.
+    ///
+    /// ```
+    /// use carat_graph::Dataset;
+    ///
+    /// let edges = [(0, 1), (2, 1), (1, 0)];
+    /// let features = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+    /// let dataset = Dataset::from_rows("tiny", &edges, &features, &[Some(0), Some(1), None])?;
+    /// assert_eq!(dataset.graph().in_neighbours(1), &[0, 2]);
+    /// # Ok::<(), carat_graph::DataError>(())
+    /// ```
+    pub fn from_rows(
+        name: impl Into<String>,
+        edges: &[(u32, u32)],
+        features: &[impl AsRef<[f32]>],
+        labels: &[Option<u32>],
+    ) -> Result<Self, DataError> {
+        let nodes = features.len();
+        let columns = features.first().map_or(0, |row| row.as_ref().len());
+        if let Some((node, row)) = features.iter().enumerate().find(|(_, row)| row.as_ref().len() != columns) {
+            return Err(DataError::Invalid(format!(
+                "node {node} has {} features where node 0 has {columns}; give every node the same columns",
+                row.as_ref().len()
+            )));
+        }
+        let values = features.iter().flat_map(|row| row.as_ref()).copied().collect();
+        let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
+        let labels: Vec<i64> = labels.iter().map(|label| label.map_or(-1, i64::from)).collect();
+        Self::new(DatasetParts::new(
+            name,
+            Graph::from_edges(nodes, &src, &dst)?,
+            Features::dense(nodes, columns, values)?.compacted(),
+            Labels::from_signed(&labels)?,
+        ))
+    }
+
     /// The dataset's name.
     pub fn name(&self) -> &str {
         &self.parts.name
@@ -207,5 +244,27 @@ impl Dataset {
             }
         }
         (all > 0).then(|| same as f64 / all as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_make_no_dataset_are_named() {
+        let make = |edges: &[(u32, u32)], features: &[Vec<f32>], labels: &[Option<u32>]| {
+            Dataset::from_rows("tiny", edges, features, labels).map_err(|e| e.to_string())
+        };
+        let two = [vec![1.0, 2.0], vec![0.5, 0.0]];
+        let dataset = make(&[(1, 0), (1, 0)], &two, &[None, Some(2)]).unwrap();
+        assert_eq!((dataset.graph().num_edges(), dataset.labels().num_classes()), (1, 3));
+        assert_eq!(dataset.features().to_dense(), [1.0, 2.0, 0.5, 0.0]);
+        let ragged = make(&[], &[vec![1.0], vec![1.0, 2.0]], &[Some(0), None]).unwrap_err();
+        assert_eq!(ragged, "node 1 has 2 features where node 0 has 1; give every node the same columns");
+        assert_eq!(make(&[], &[], &[]).unwrap_err(), "the graph has no nodes");
+        assert!(make(&[(0, 2)], &two, &[Some(0), Some(1)]).unwrap_err().contains("only 2 nodes"));
+        assert!(make(&[], &two, &[Some(0)]).unwrap_err().starts_with("1 labels for 2 nodes"));
+        assert!(make(&[], &two, &[Some(u32::MAX), None]).unwrap_err().contains("out of range"));
     }
 }

@@ -194,6 +194,11 @@ impl TrainConfig {
         }
     }
 
+    /// Sizes of the network for this data.
+    pub fn network_for(&self, dataset: &Dataset) -> NetworkConfig {
+        self.network(dataset.features().num_columns(), dataset.labels().num_classes())
+    }
+
     /// The regulariser's settings; `None` where it has nothing to do.
     pub fn car(&self) -> Option<CarConfig> {
         (!self.lambda.is_zero() && self.regulariser != Arm::None).then(|| CarConfig {
@@ -270,6 +275,29 @@ pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
             dataset.name(),
             set.num_graphs()
         ))),
+    }
+}
+
+/// Refuses data with labels of classes that the network does not tell apart.
+pub(crate) fn knows(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
+    let (known, found) = (network.config().classes, dataset.labels().num_classes());
+    if known < found {
+        return Err(Error::Config(format!(
+            "the model knows {known} classes, but {} has {found}; give it data of the kind it was trained on",
+            dataset.name()
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses nodes that the data has not.
+pub(crate) fn existing(dataset: &Dataset, nodes: &[u32]) -> Result<(), Error> {
+    match nodes.iter().find(|&&n| n as usize >= dataset.num_nodes()) {
+        None => Ok(()),
+        Some(node) => {
+            let (name, count) = (dataset.name(), dataset.num_nodes());
+            Err(Error::Config(format!("there is no node {node} in {name}, which has {count}")))
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use carat_graph::{Blocks, Dataset};
 use carat_nn::{Network, Workspace, loss};
 
 use crate::batches::{Batches, Purpose};
+use crate::config::{existing, fits, knows, one_graph};
+use crate::{Error, TrainConfig};
 
 /// Loss and accuracy over some nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,6 +14,12 @@ pub struct Score {
     pub loss: f64,
     /// Share of nodes whose predicted class is the label.
     pub accuracy: f64,
+}
+
+impl std::fmt::Display for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "loss {:.3}, accuracy {:.3}", self.loss, self.accuracy)
+    }
 }
 
 /// Evaluates a network on one set of labelled nodes again and again, with all neighbours.
@@ -46,6 +54,18 @@ impl<'a> Evaluator<'a> {
         let Ok(()) = visited;
         (nodes > 0).then(|| Score { loss: total / nodes as f64, accuracy: correct as f64 / nodes as f64 })
     }
+}
+
+/// Loss and accuracy of a network on some nodes, of which those without a label are left out. To score again and again,
+/// keep an [`Evaluator`].
+pub fn score(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Result<Score, Error> {
+    one_graph(dataset)?;
+    fits(network, dataset)?;
+    knows(network, dataset)?;
+    existing(dataset, nodes)?;
+    let batch_size = TrainConfig::default().batch_size;
+    let score = Evaluator::new(dataset, nodes, network.config().layers, batch_size).score(network);
+    score.ok_or_else(|| Error::Config("none of the nodes to score has a label; choose others".into()))
 }
 
 /// How attention agrees with the labels around test nodes.
@@ -158,6 +178,23 @@ fn add_targets(sum: &mut CoherenceSum, dataset: &Dataset, blocks: &Blocks, atten
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_are_means_over_labelled_nodes_and_refuse_what_does_not_fit() {
+        let features = [[1.0f32, 0.0], [0.5, 0.5], [0.0, 1.0]];
+        let dataset = Dataset::from_rows("tiny", &[(0, 1), (2, 1)], &features, &[Some(0), None, Some(1)]).unwrap();
+        let config = TrainConfig { hidden: 4, ..TrainConfig::default() };
+        let network = Network::new(config.network_for(&dataset), 0).unwrap();
+        let of = |nodes: &[u32]| score(&network, &dataset, nodes).map_err(|e| e.to_string());
+        let (all, first, last) = (of(&[0, 1, 2]).unwrap(), of(&[0]).unwrap(), of(&[2]).unwrap());
+        assert!((all.loss - (first.loss + last.loss) / 2.0).abs() < 1e-6);
+        assert_eq!(all.accuracy, (first.accuracy + last.accuracy) / 2.0);
+        assert_eq!(of(&[1]).unwrap_err(), "none of the nodes to score has a label; choose others");
+        assert_eq!(of(&[3]).unwrap_err(), "there is no node 3 in tiny, which has 3");
+        let other = Network::new(config.network(2, 1), 0).unwrap();
+        let error = score(&other, &dataset, &[0]).unwrap_err().to_string();
+        assert!(error.starts_with("the model knows 1 classes, but tiny has 2"), "{error}");
+    }
 
     #[test]
     fn coherence_of_small_cases_by_hand() {

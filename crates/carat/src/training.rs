@@ -8,7 +8,7 @@ use carat_nn::Network;
 use crate::batches::{Batches, Purpose};
 use crate::car::Regulariser;
 use crate::car::settings::EntityChoice;
-use crate::config::{fits, one_graph};
+use crate::config::{fits, knows, one_graph};
 use crate::evaluation::{Evaluator, Score};
 use crate::learner::Learner;
 use crate::{Error, Protocol, TrainConfig};
@@ -64,7 +64,7 @@ pub struct Best {
     pub parameters: Vec<f32>,
 }
 
-/// A training run in memory. Call [`Trainer::epoch`] until it returns `None`.
+/// A training run in memory. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
 #[derive(Debug)]
 pub struct Trainer<'a> {
     config: TrainConfig,
@@ -102,8 +102,7 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on `split` of `dataset`.
     pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
-        let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
-        Self::with_network(dataset, split, config, Network::new(sizes, config.seed)?)
+        Self::with_network(dataset, split, config, Network::new(config.network_for(dataset), config.seed)?)
     }
 
     /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes stand
@@ -120,6 +119,7 @@ impl<'a> Trainer<'a> {
         config.layers = network.config().layers;
         config.check()?;
         fits(&network, dataset)?;
+        knows(&network, dataset)?;
         let learner = Learner::new(dataset, split, &config, network);
         let batches = training_batches(dataset, split, &config);
         let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
@@ -239,6 +239,12 @@ impl<'a> Trainer<'a> {
             val_accuracy: self.last.accuracy,
             seconds: self.seconds,
         }))
+    }
+
+    /// Trains to the end and finishes.
+    pub fn run(mut self) -> Result<(Network<f32>, Score), Error> {
+        while self.epoch(&|| false)?.is_some() {}
+        Ok(self.finish())
     }
 
     /// True when no epoch is left to train.
