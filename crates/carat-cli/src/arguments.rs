@@ -1,13 +1,16 @@
 //! Flags that several commands share.
 
+mod car;
+
 use std::path::{Path, PathBuf};
 
-use carat::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target, TrainConfig};
+use carat::{Protocol, TrainConfig};
 use carat_graph::DataError;
 use carat_nn::AttentionKind;
 use clap::Args;
 
 use crate::failure::Failure;
+use car::CarFlags;
 
 /// Where catalogue datasets are kept.
 #[derive(Debug, Args)]
@@ -74,44 +77,8 @@ pub struct TrainFlags {
     /// L, attention layers [default: 2]
     #[arg(long, value_name = "L")]
     layers: Option<usize>,
-    /// Strength of causal attention regularisation: 0 for none, one value, or one per layer like 0.5,1 [default: 0]
-    #[arg(long, value_name = "LAMBDA")]
-    lambda: Option<Lambda>,
-    /// In-edges deleted per node and step: a number of draws, or all [default: 5]
-    #[arg(long, value_name = "R|all")]
-    rounds: Option<Rounds>,
-    /// Where attention's targets come from: causal, vote, random, constant or none [default: causal]
-    #[arg(long, value_name = "ARM")]
-    regulariser: Option<Arm>,
-    /// exact: every edge on its own; rounds: the paper's Algorithm 1 [default: exact]
-    #[arg(long, value_name = "HOW")]
-    interventions: Option<Interventions>,
-    /// T in the causal effect sigmoid((rho^d - 1) / T) [default: 0.1]
-    #[arg(long, value_name = "T")]
-    temperature: Option<f64>,
-    /// The exponent of rho in the causal effect: degree or one [default: degree]
-    #[arg(long, value_name = "WHICH")]
-    exponent: Option<Exponent>,
-    /// Losses below this count as this when effects are measured, against noise from memorised nodes [default: 0]
-    #[arg(long, value_name = "LOSS")]
-    loss_floor: Option<f64>,
-    /// Nodes whose attention is regularised: train, or all (others by the network's own averaged predictions) [default: train]
-    #[arg(long, value_name = "WHICH")]
-    entities: Option<EntityChoice>,
-    /// bce: each edge against its effect; distribution: a node's attention against all its effects [default: bce]
-    #[arg(long, value_name = "KIND")]
-    target: Option<Target>,
-    /// Bound of d ln rho in a distribution's exponents [default: 2]
-    #[arg(long, value_name = "BOUND")]
-    clamp: Option<f64>,
-    /// Epochs before the regulariser starts with --entities all [default: 8]
-    #[arg(long, value_name = "EPOCHS")]
-    warm_up: Option<usize>,
-    /// Share that averaged predictions keep in each step with --entities all [default: 0.8]
-    #[arg(long, value_name = "SHARE")]
-    teacher: Option<f64>,
     /// Adam's learning rate [default: 0.01]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     lr: Option<f64>,
     /// Training nodes per step [default: 10000]
     #[arg(long, value_name = "NODES")]
@@ -128,9 +95,18 @@ pub struct TrainFlags {
     /// Epochs without a new lowest validation loss before stopping [default: 20 with best, 10 with paper]
     #[arg(long, value_name = "EPOCHS")]
     patience: Option<usize>,
-    /// Seeds initial weights, batches and fan-out [default: 0]
+    /// Seeds initial weights, batches, fan-out and the regulariser's draws [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten, next_help_heading = "Causal attention regularisation (CAR)")]
+    car: CarFlags,
+}
+
+/// Replaces a setting where its flag is given.
+fn set<T: Clone>(setting: &mut T, flag: &Option<T>) {
+    if let Some(value) = flag {
+        setting.clone_from(value);
+    }
 }
 
 impl TrainFlags {
@@ -141,36 +117,19 @@ impl TrainFlags {
             let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
             config = TrainConfig::from_toml(&text, path)?;
         }
-        /// Replaces a setting where its flag is given.
-        fn set<T: Clone>(setting: &mut T, flag: &Option<T>) {
-            if let Some(value) = flag {
-                setting.clone_from(value);
-            }
-        }
         set(&mut config.data, &self.data);
         set(&mut config.split, &self.split);
         set(&mut config.arch, &self.arch);
         set(&mut config.hidden, &self.hidden);
         set(&mut config.heads, &self.heads);
         set(&mut config.layers, &self.layers);
-        set(&mut config.lambda, &self.lambda);
-        set(&mut config.rounds, &self.rounds);
-        set(&mut config.regulariser, &self.regulariser);
-        set(&mut config.interventions, &self.interventions);
-        set(&mut config.temperature, &self.temperature);
-        set(&mut config.exponent, &self.exponent);
-        set(&mut config.loss_floor, &self.loss_floor);
-        set(&mut config.entities, &self.entities);
-        set(&mut config.target, &self.target);
-        set(&mut config.clamp, &self.clamp);
-        set(&mut config.warm_up, &self.warm_up);
-        set(&mut config.teacher, &self.teacher);
         set(&mut config.lr, &self.lr);
         set(&mut config.batch_size, &self.batch_size);
         set(&mut config.fanout, &self.fanout);
         set(&mut config.epochs, &self.epochs);
         set(&mut config.protocol, &self.protocol);
         set(&mut config.seed, &self.seed);
+        self.car.set(&mut config);
         config.split_ratio = self.split_ratio.clone().or(config.split_ratio);
         config.patience = self.patience.or(config.patience);
         if config.data.is_empty() {

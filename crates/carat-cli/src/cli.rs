@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{attention, bench, data, demo, predict, train};
+use crate::commands::{attention, bench, data, demo, effects, predict, train};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -18,8 +18,10 @@ use crate::failure::Failure;
   carat data get cora                    fetch one
   carat data info cora                   its sizes, splits and homophily
   carat data info my-graph.npz           the same of your own graph
-  carat train --data cora                train a network into a run folder
-  carat predict --run runs/... --out predictions.csv
+  carat train --data cora --out runs/plain             train a network into a run folder
+  carat train --data cora --lambda 1 --out runs/car    the same with causal attention regularisation
+  carat predict --run runs/car --out predictions.csv   what it says about every node
+  carat effects --run runs/car --out effects.csv       what every edge does to its predictions
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
 )]
@@ -36,6 +38,7 @@ enum Command {
     Train(train::Args),
     Predict(predict::Args),
     Attention(attention::Args),
+    Effects(effects::Args),
     Bench(bench::Args),
 }
 
@@ -57,6 +60,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Train(args) => train::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Attention(args) => attention::run(args),
+        Command::Effects(args) => effects::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -1,6 +1,7 @@
 //! Results on stdout: text for people, or exactly one JSON document.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -15,6 +16,20 @@ pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -
         stdout.write_all(text().as_bytes())
     };
     written.and_then(|()| stdout.flush()).map_err(|e| Failure::stdout(&e))
+}
+
+/// Refuses a file that has no folder to be in: that should not show only after the work is done.
+pub fn check_folder(out: &Path) -> Result<(), Failure> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Failure::input(format!(
+            "--out {}: there is no folder {}; make it, or choose another place",
+            out.display(),
+            folder.display()
+        ))),
+        _ if out.is_dir() => Err(Failure::input(format!("--out {} is a folder; give a file", out.display()))),
+        _ => Ok(()),
+    }
 }
 
 /// 1234567 as 1,234,567.

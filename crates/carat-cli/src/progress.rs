@@ -1,4 +1,4 @@
-//! Progress of a training run on stderr: a bar on a terminal, a line now and then elsewhere.
+//! Progress on stderr: a bar on a terminal, a line now and then elsewhere.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -32,8 +32,9 @@ impl EpochProgress {
     /// Shows one finished epoch.
     pub fn show(&mut self, epoch: &EpochMetrics) {
         self.best = self.best.min(epoch.val_loss);
+        let causal = if epoch.causal_loss > 0.0 { format!(", causal {:.4}", epoch.causal_loss) } else { String::new() };
         let message = format!(
-            "train loss {:.4}, validation loss {:.4} (best {:.4}), accuracy {:.3}",
+            "train loss {:.4}{causal}, validation loss {:.4} (best {:.4}), accuracy {:.3}",
             epoch.train_loss, epoch.val_loss, self.best, epoch.val_accuracy
         );
         match &self.bar {
@@ -43,6 +44,49 @@ impl EpochProgress {
             }
             None if self.spoken.elapsed() >= LINE_EVERY => {
                 eprintln!("epoch {}/{}: {message}", epoch.epoch, self.epochs);
+                self.spoken = Instant::now();
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how many of something are done.
+pub struct CountProgress {
+    bar: Option<ProgressBar>,
+    what: &'static str,
+    spoken: Instant,
+}
+
+impl CountProgress {
+    /// A display of so many edges, or whatever is counted.
+    pub fn new(what: &'static str) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style =
+                ProgressStyle::with_template(&format!("{{human_pos}}/{{human_len}} {what} {{bar:30}} ({{eta}} left)"));
+            let bar = ProgressBar::new(0);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { bar, what, spoken: Instant::now() }
+    }
+
+    /// Shows how far the work is.
+    pub fn show(&mut self, done: u64, total: u64) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(total);
+                bar.set_position(done);
+            }
+            None if self.spoken.elapsed() >= LINE_EVERY => {
+                eprintln!("{done}/{total} {}", self.what);
                 self.spoken = Instant::now();
             }
             None => {}

@@ -1,10 +1,13 @@
 //! `carat train`, `predict`, `attention` and `bench` as a user runs them.
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use support::{assert_survives_kills, metrics, model};
 
 fn carat(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_carat")).args(arguments).output().unwrap()
@@ -18,20 +21,7 @@ fn succeed(arguments: &[&str]) -> String {
 
 /// A folder with a generated graph in it.
 fn workshop() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let graph = folder.path().join("graph.npz").display().to_string();
-    succeed(&["data", "generate", "planted", "--nodes", "400", "--seed", "5", "--out", &graph]);
-    (folder, graph)
-}
-
-fn model(run: &Path) -> Vec<u8> {
-    std::fs::read(run.join("model.safetensors")).unwrap()
-}
-
-/// Metrics without the seconds, which are the clock's.
-fn metrics(run: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
-    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_string()).collect()
+    support::workshop(400)
 }
 
 #[test]
@@ -59,42 +49,8 @@ fn the_same_settings_give_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn a_run_killed_again_and_again_arrives_at_the_same_bits() {
     let (folder, graph) = workshop();
-    let train = |out: &Path, resume: bool| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_carat"));
-        command.args(["train", "--data", &graph, "--hidden", "32", "--epochs", "60", "--patience", "60"]);
-        command.args(["--batch-size", "150", "--checkpoint-every", "0", "--out"]).arg(out);
-        if resume {
-            command.arg("--resume");
-        }
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    };
-    let calm = folder.path().join("calm");
-    assert!(train(&calm, false).status().unwrap().success());
-
-    let hunted = folder.path().join("hunted");
-    let (mut kills, mut epochs_seen) = (0, std::collections::BTreeSet::new());
-    for attempt in 0u64.. {
-        let mut child = train(&hunted, true).spawn().unwrap();
-        // Growing patience: early attempts die before the first epoch, later ones make headway.
-        std::thread::sleep(Duration::from_millis(5 + attempt * 17 % 90 + attempt));
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success());
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        let metrics = std::fs::read_to_string(hunted.join("metrics.csv")).unwrap_or_default();
-        epochs_seen.insert(metrics.lines().count());
-        assert!(attempt < 2000, "the run makes no headway");
-    }
-    assert!(kills >= 3 && epochs_seen.len() >= 3, "{kills} kills at {epochs_seen:?}: not much of a hunt");
-    assert_eq!(model(&hunted), model(&calm));
-    assert_eq!(metrics(&hunted), metrics(&calm));
-    let mut left: Vec<_> = std::fs::read_dir(&hunted).unwrap().map(|e| e.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["config.toml", "metrics.csv", "model.safetensors", "summary.json"]);
+    let sizes = ["--hidden", "32", "--epochs", "60", "--patience", "60", "--batch-size", "150"];
+    assert_survives_kills(folder.path(), &[&["--data", &graph], &sizes[..]].concat());
 }
 
 /// Waits until a run has written more than `epochs` epochs, however slow the machine.

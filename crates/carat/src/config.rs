@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use carat_graph::{DataError, Dataset, Split, SplitRatio};
-use carat_nn::{AttentionKind, Network, NetworkConfig};
+use carat_nn::{AttentionKind, Network, NetworkConfig, Real};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -126,6 +126,9 @@ impl Default for TrainConfig {
     }
 }
 
+/// Exponents beyond it would tell edges apart that e^100 tells apart already, and overflow in the end.
+const LARGEST_CLAMP: f64 = 100.0;
+
 impl TrainConfig {
     /// Reads settings from the text of a TOML file, whose path is for errors. They are not checked yet, because flags
     /// may replace some of them.
@@ -153,6 +156,9 @@ impl TrainConfig {
         }
         if !(self.loss_floor.is_finite() && self.loss_floor >= 0.0) {
             return config(format!("loss-floor must be 0 or more, and {} is not", self.loss_floor));
+        }
+        if self.clamp > LARGEST_CLAMP {
+            return config(format!("clamp must be at most {LARGEST_CLAMP}, and {} is not", self.clamp));
         }
         if !(0.0..1.0).contains(&self.teacher) {
             return config(format!("teacher must be at least 0 and below 1, and {} is not", self.teacher));
@@ -222,11 +228,11 @@ impl TrainConfig {
         parsed.map_err(|problem| Error::Config(format!("split-ratio {problem}")))
     }
 
-    /// The split to train on: labelled nodes only, because a node without a label has no loss.
-    pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+    /// The split that the settings name, as the data has it or as the ratio makes it.
+    pub(crate) fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
         one_graph(dataset)?;
         let ratio = self.ratio()?;
-        let mut split = match dataset.splits() {
+        match dataset.splits() {
             splits if ratio.is_none() && !splits.is_empty() => splits.get(self.split).cloned().ok_or_else(|| {
                 Error::Config(format!(
                     "{} has {} splits (0 to {}), and no split {}",
@@ -235,9 +241,14 @@ impl TrainConfig {
                     splits.len() - 1,
                     self.split
                 ))
-            })?,
-            _ => Split::stratified(dataset.labels(), ratio.unwrap_or_default(), self.split as u64),
-        };
+            }),
+            _ => Ok(Split::stratified(dataset.labels(), ratio.unwrap_or_default(), self.split as u64)),
+        }
+    }
+
+    /// The split to train on: labelled nodes only, because a node without a label has no loss.
+    pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+        let mut split = self.named_split(dataset)?;
         for list in [&mut split.train, &mut split.val, &mut split.test] {
             list.retain(|&n| dataset.labels().get(n).is_some());
         }
@@ -255,7 +266,7 @@ impl TrainConfig {
 }
 
 /// Refuses data of another width than the network's.
-pub(crate) fn fits(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
+pub(crate) fn fits<T: Real>(network: &Network<T>, dataset: &Dataset) -> Result<(), Error> {
     let (expected, found) = (network.config().features, dataset.features().num_columns());
     if expected != found {
         return Err(Error::Config(format!(

@@ -35,13 +35,24 @@ pub enum Error {
         problem: String,
     },
     /// The loss stopped being a number.
-    #[error("the training loss is {loss} in epoch {epoch}; try a smaller --lr")]
+    #[error("the training loss is {loss} in epoch {epoch}; try a smaller --lr, or a smaller --lambda if there is one")]
     Diverged {
         /// Counted from 1.
         epoch: usize,
         /// NaN or infinity.
         loss: f64,
     },
+    /// A network whose weights are too large to compute with.
+    #[error(
+        "the network's class scores of node {node} are not finite: its weights are too large; train it again with a smaller --lr"
+    )]
+    NotFinite {
+        /// The first node it was noticed at.
+        node: u32,
+    },
+    /// Whoever asked for the work asked to stop it.
+    #[error("interrupted before the work was done; nothing was written")]
+    Interrupted,
     /// Threads could not be started.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
@@ -57,7 +68,7 @@ impl Error {
     pub fn is_input_error(&self) -> bool {
         match self {
             Self::Data(error) => error.is_input_error(),
-            Self::Diverged { .. } | Self::Threads { .. } => false,
+            Self::Diverged { .. } | Self::NotFinite { .. } | Self::Interrupted | Self::Threads { .. } => false,
             Self::Config(_) | Self::Size(_) | Self::Weights { .. } | Self::Run { .. } => true,
         }
     }

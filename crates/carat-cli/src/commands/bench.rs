@@ -22,13 +22,18 @@ enum Command {
     Step(Step),
 }
 
-/// Median time of a full training step: forward, loss, backward, Adam
+/// Median time of a full training step: forward, loss, backward, Adam; plain, and with the regulariser
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  carat bench step --data cora
+  carat bench step --data cora                          a plain step
+  carat bench step --data cora --lambda 1               a plain step beside one with the regulariser
+  carat bench step --data cora --lambda 1 --rounds all  with every edge deleted once
   carat bench step --data cora --arch transformer --threads 1 --json
 
-Times the first batch of the first epoch, again and again. benchmarks/ compares the figures with PyTorch Geometric's.")]
+Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with
+--lambda above 0 plain and regularised steps take turns, so that a slow moment of the machine meets
+both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb and the
+sizes of the batch. benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
     #[command(flatten)]
     train: TrainFlags,

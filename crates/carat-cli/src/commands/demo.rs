@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
-use crate::output::{show, table};
+use crate::output::{check_folder, show, table};
 
 /// See in seconds what spurious edges do to attention: generates graphs, trains, compares, writes an HTML page
 #[derive(Debug, clap::Args)]
@@ -60,20 +60,6 @@ pub fn run(args: Args) -> Result<(), Failure> {
     })?;
     let printed = Printed { page: args.out.display().to_string(), report };
     show(args.format.json, &printed, || text(&printed))
-}
-
-/// A page that cannot be written should not show only after the training.
-fn check_folder(out: &std::path::Path) -> Result<(), Failure> {
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) if !folder.is_dir() => Err(Failure::input(format!(
-            "--out {}: there is no folder {}; make it, or choose another place",
-            out.display(),
-            folder.display()
-        ))),
-        _ if out.is_dir() => Err(Failure::input(format!("--out {} is a folder; give a file", out.display()))),
-        _ => Ok(()),
-    }
 }
 
 fn progress_bar(runs: usize) -> ProgressBar {

@@ -4,6 +4,7 @@ pub mod attention;
 pub mod bench;
 pub mod data;
 pub mod demo;
+pub mod effects;
 pub mod predict;
 mod run_table;
 pub mod train;

@@ -12,8 +12,8 @@ use crate::output;
   carat predict --run runs/cora --out predictions.csv
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
-One row per node: node, label (-1 where missing), predicted, loss, the node's name where the data has names, and the
-probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
+One row per node: node, label (-1 where missing), predicted, loss, the node's name where the data
+has names, and the probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,
@@ -21,5 +21,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
-    args.table.write(tables::predictions, |rows, out| format!("{} nodes -> {out}\n", output::thousands(rows)))
+    args.table.write(
+        |network, dataset, config| tables::predictions(network, dataset, config.batch_size),
+        |rows, out| format!("{} nodes -> {out}\n", output::thousands(rows)),
+    )
 }

@@ -1,8 +1,8 @@
-//! What `predict` and `attention` share: a trained run, a graph, and a table of what the one says about the other.
+//! What `predict`, `attention` and `effects` share: a trained run, a graph, and a table of what the one says about the other.
 
 use std::path::PathBuf;
 
-use carat::{Error, RunFolder, with_threads};
+use carat::{Error, RunFolder, TrainConfig, with_threads};
 use carat_graph::Dataset;
 use carat_graph::table::{Table, check_ending};
 use carat_nn::Network;
@@ -33,17 +33,18 @@ pub struct RunTable {
 }
 
 impl RunTable {
-    /// Makes the table, writes it, and says so: `text(rows, file)`.
+    /// Makes the table with the run's settings, writes it, and says so: `text(rows, file)`.
     pub fn write(
         &self,
-        make: impl FnOnce(&Network<f32>, &Dataset, usize) -> Result<Table, Error> + Send,
+        make: impl FnOnce(&Network<f32>, &Dataset, &TrainConfig) -> Result<Table, Error> + Send,
         text: impl FnOnce(u64, &str) -> String,
     ) -> Result<(), Failure> {
         check_ending(&self.out)?;
+        output::check_folder(&self.out)?;
         let (config, network) = RunFolder::new(&self.run).open()?;
         let data = self.data.as_deref().unwrap_or(&config.data);
         let dataset = carat_graph::open(data, &self.data_folder.path())?;
-        let table = with_threads(self.threads.threads, || make(&network, &dataset, config.batch_size))??;
+        let table = with_threads(self.threads.threads, || make(&network, &dataset, &config))??;
         table.write(&self.out)?;
         let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());
         output::show(self.format.json, &json!({ "rows": rows, "out": out }), || text(rows, &out))

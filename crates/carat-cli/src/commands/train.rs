@@ -16,15 +16,25 @@ use crate::{interrupt, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat train --data cora                            a GAT with 2 layers of 3 heads, 100 wide
+  carat train --data cora --lambda 1                 the same with causal attention regularisation
+  carat train --data cora --lambda 5 --entities all --target distribution
+                                                     regularised at every node, labelled or not
+  carat train --data cora --lambda 1 --regulariser constant
+                                                     a control: smoothing without a causal signal
   carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
   carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --config settings.toml --lr 0.005      the file's settings, one of them replaced
   carat train --out runs/small --resume              go on with a run that was stopped or killed
 
-The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch Geometric's names and
-shapes) and summary.json. The same settings give the same bits, for any number of threads. Ctrl-C ends a run with what
-it has; --resume goes on.")]
+The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch
+Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number
+of threads. Ctrl-C ends a run with what it has; --resume goes on.
+
+Causal attention regularisation deletes single edges in every step, measures how much worse each
+deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in
+its flags share the seed's initial weights and batches, so that they pair. 'carat effects' measures
+the effects of a finished run.")]
 pub struct Args {
     #[command(flatten)]
     train: TrainFlags,
@@ -93,7 +103,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
 fn default_folder(config: &TrainConfig) -> PathBuf {
     let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
     let TrainConfig { arch, hidden, heads, layers, split, seed, .. } = config;
-    let name = format!("{data}-{arch}-{hidden}-{heads}-{layers}-split{split}-seed{seed}");
+    let car = config
+        .car()
+        .map_or(String::new(), |car| format!("-{}-{}", car.arm, config.lambda.to_string().replace(',', "_")));
+    let name = format!("{data}-{arch}-{hidden}-{heads}-{layers}{car}-split{split}-seed{seed}");
     let folder = PathBuf::from("runs").join(&name);
     // A second run with the same name is another run: give it a folder of its own.
     let numbered = (2..).map(|n| PathBuf::from("runs").join(format!("{name}-{n}")));
@@ -102,10 +115,11 @@ fn default_folder(config: &TrainConfig) -> PathBuf {
 
 fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
     let mut text = String::new();
+    let car = config.car().map_or(String::new(), |car| format!(", {} with lambda {}", car.arm, config.lambda));
     let stopped = if summary.interrupted { " (interrupted; --resume goes on)" } else { "" };
     let _ = writeln!(
         text,
-        "{} on {}: {} epochs in {:.1} s{stopped}, {} weights kept, of epoch {}",
+        "{} on {}{car}: {} epochs in {:.1} s{stopped}, {} weights kept, of epoch {}",
         config.arch,
         config.data,
         summary.epochs,

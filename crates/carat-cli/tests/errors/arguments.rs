@@ -2,6 +2,62 @@
 
 use super::{Case, case, nothing, put, put_all, samples};
 
+/// Writes `settings.toml` with one wrong setting, on its second line.
+macro_rules! setting {
+    ($what:literal, $line:literal) => {
+        case($what, "train --config settings.toml", |dir| {
+            put(dir, "settings.toml", concat!("data = \"cora\"\n", $line, "\n"));
+        })
+    };
+}
+
+/// The regulariser's settings, as flags and in a settings file.
+pub fn car_cases() -> Vec<Case> {
+    vec![
+        case("`--lambda` below 0", "train --data cora --lambda -1", nothing),
+        case("`--lambda NaN`", "train --data cora --lambda NaN", nothing),
+        case("`--lambda` beyond reason", "train --data cora --lambda 1e300", nothing),
+        case("`--lambda` that is no number", "train --data cora --lambda strong", nothing),
+        case("`--lambda` for another number of layers", "train --data cora --layers 3 --lambda 0.5,1", nothing),
+        case("One of the lambdas below 0", "train --data cora --lambda 1,-1", nothing),
+        case("`--rounds 0`", "train --data cora --lambda 1 --rounds 0", nothing),
+        case("`--rounds` below 0", "train --data cora --lambda 1 --rounds -2", nothing),
+        case("`--rounds` that is another word", "train --data cora --lambda 1 --rounds every", nothing),
+        case("Unknown regulariser", "train --data cora --lambda 1 --regulariser causel", nothing),
+        case("Unknown way to intervene", "train --data cora --lambda 1 --interventions approximate", nothing),
+        case("Unknown exponent", "train --data cora --lambda 1 --exponent two", nothing),
+        case("Unknown choice of entities", "train --data cora --lambda 1 --entities test", nothing),
+        case("Unknown target", "train --data cora --lambda 1 --target mse", nothing),
+        case("`--temperature 0`", "train --data cora --lambda 1 --temperature 0", nothing),
+        case("`--temperature` below 0", "train --data cora --lambda 1 --temperature -0.1", nothing),
+        case("`--clamp 0`", "train --data cora --lambda 1 --target distribution --clamp 0", nothing),
+        case("`--clamp` beyond reason", "train --data cora --lambda 1 --target distribution --clamp 1000", nothing),
+        case("`--teacher 1`", "train --data cora --lambda 1 --entities all --teacher 1", nothing),
+        case("`--teacher` below 0", "train --data cora --lambda 1 --entities all --teacher -0.5", nothing),
+        case("`--warm-up` that is no number", "train --data cora --lambda 1 --entities all --warm-up long", nothing),
+        case("The same where steps are timed", "bench step --data cora --lambda -1", nothing),
+        setting!("In a file: a lambda that is a word", "lambda = \"x\""),
+        setting!("In a file: a lambda below 0", "lambda = -1"),
+        setting!("In a file: lambdas that are no numbers", "lambda = [1, \"x\"]"),
+        setting!("In a file: no lambda at all", "lambda = []"),
+        setting!("In a file: lambdas for another number of layers", "lambda = [1, 2, 3]"),
+        setting!("In a file: 0 rounds", "rounds = 0"),
+        setting!("In a file: half a round", "rounds = 0.5"),
+        setting!("In a file: rounds that are another word", "rounds = \"every\""),
+        setting!("In a file: an unknown regulariser", "regulariser = \"causel\""),
+        setting!("In a file: an unknown way to intervene", "interventions = 1"),
+        setting!("In a file: an unknown exponent", "exponent = \"two\""),
+        setting!("In a file: an unknown choice of entities", "entities = \"test\""),
+        setting!("In a file: an unknown target", "target = \"mse\""),
+        setting!("In a file: a temperature that is a word", "temperature = \"hot\""),
+        setting!("In a file: a temperature of infinity", "temperature = inf"),
+        setting!("In a file: a clamp of 0", "clamp = 0"),
+        setting!("In a file: a teacher that keeps everything", "teacher = 1"),
+        setting!("In a file: a warm-up below 0", "warm-up = -1"),
+        setting!("In a file: the American spelling", "regularizer = \"causal\""),
+    ]
+}
+
 pub fn cases() -> Vec<Case> {
     vec![
         case("Unknown command", "trian --data cora", nothing),

@@ -174,10 +174,12 @@ in, `SERVER` for the address of a web server that misbehaves.
 fn the_document_tells_what_the_program_says() {
     let sections = [
         ("Arguments", arguments::cases()),
+        ("Causal attention regularisation", arguments::car_cases()),
         ("A user's own graph in a `.npz` file", own::npz_cases()),
         ("A user's own graph in a folder of tables", own::folder_cases()),
         ("Public layouts", layouts::cases()),
         ("Training, predicting and the run folder", runs::cases()),
+        ("Effects", runs::effects_cases()),
         ("Outputs and downloads", outputs::cases()),
     ];
     assert!(sections.iter().map(|(_, cases)| cases.len()).sum::<usize>() >= 40);

@@ -52,6 +52,7 @@ pub fn cases() -> Vec<Case> {
         full_disk("The disk fills up: Parquet tables", "data convert graph.npz out --format parquet", large),
         full_disk("The disk fills up: predictions", "predict --run run --out p.csv", run),
         full_disk("The disk fills up: attention", "attention --run run --out a.parquet", run),
+        full_disk("The disk fills up: effects", "effects --run run --out e.csv", run),
         Case { under: Under::FullStdout, ..failed("Standard output is full", "data list", nothing) },
         Case { under: Under::FullStdout, ..failed("The same with `--json`", "data list --json", nothing) },
         case("A mirror that is no web address", "data get cora --mirror ftp://example.org", nothing),

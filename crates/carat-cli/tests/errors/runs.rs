@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::samples::{self, f32s, i64s};
-use super::{Case, case, put, put_all, succeed};
+use super::{Case, case, nothing, put, put_all, succeed};
 
 fn graph(dir: &Path) {
     put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
@@ -29,6 +29,81 @@ fn masks(dir: &Path, train: [u8; 4], val: [u8; 4]) {
     arrays.push(("val_mask", "|b1", &[4], val.to_vec()));
     arrays.push(("test_mask", "|b1", &[4], vec![0; 4]));
     put(dir, "graph.npz", samples::npz(&arrays));
+}
+
+/// A finished run, and a graph with more features than it knows.
+fn other_features(dir: &Path) {
+    finished(dir);
+    let mut arrays = samples::own_arrays();
+    arrays.retain(|array| array.0 != "x");
+    arrays.push(("x", "<f4", &[4, 3], f32s(&[1.0; 12])));
+    put(dir, "other.npz", samples::npz(&arrays));
+}
+
+/// A finished run, and a set of two graphs.
+fn set_of_graphs(dir: &Path) {
+    finished(dir);
+    let mut arrays = samples::own_arrays();
+    arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
+    arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
+    arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 2, 4])));
+    put(dir, "set.npz", samples::npz(&arrays));
+}
+
+/// A run on a graph that has training and validation nodes only.
+fn without_test_nodes(dir: &Path) {
+    masks(dir, [1, 0, 0, 0], [0, 1, 0, 0]);
+    succeed(dir, "train --data graph.npz --hidden 2 --heads 1 --layers 1 --epochs 2 --out run");
+}
+
+pub fn effects_cases() -> Vec<Case> {
+    const EFFECTS: &str = "effects --run run --out e.csv";
+    vec![
+        case("No run named", "effects --out e.csv", nothing),
+        case("No output named", "effects --run run", nothing),
+        case("A run that does not exist", EFFECTS, nothing),
+        case("A folder that holds no run", EFFECTS, |dir| put(dir, "run/notes.txt", "hello")),
+        case("A run that has not come to a model", EFFECTS, |dir| {
+            finished(dir);
+            std::fs::remove_file(dir.join("run/model.safetensors")).unwrap();
+        }),
+        case("Unknown choice of nodes", "effects --run run --nodes some --out e.csv", finished),
+        case("Nodes that the split has none of", "effects --run run --nodes test --out e.csv", without_test_nodes),
+        case(
+            "A split that the other data has not",
+            "effects --run run --nodes val --data other.npz --out e.csv",
+            |dir| {
+                finished(dir);
+                put(dir, "run/config.toml", "data = \"graph.npz\"\nsplit = 7\n");
+                graph(dir);
+                std::fs::copy(dir.join("graph.npz"), dir.join("other.npz")).unwrap();
+            },
+        ),
+        case("Data with other features", "effects --run run --data other.npz --out e.csv", other_features),
+        case("A set of graphs", "effects --run run --data set.npz --out e.csv", set_of_graphs),
+        case("Data that does not exist", "effects --run run --data coar --out e.csv", finished),
+        case("A temperature in the run's settings that means nothing", EFFECTS, |dir| {
+            finished(dir);
+            put(dir, "run/config.toml", "data = \"graph.npz\"\ntemperature = 0\n");
+        }),
+        case("An output of an unknown kind", "effects --run run --out e.json", finished),
+        case("An output that is a folder", "effects --run run --out e.csv", |dir| {
+            finished(dir);
+            put(dir, "e.csv/notes.txt", "hello");
+        }),
+        case("An output in a folder that does not exist", "effects --run run --out no/such/e.csv", finished),
+        Case {
+            code: 1,
+            ..case("Weights so large that nothing can be computed with them", EFFECTS, |dir| {
+                finished(dir);
+                let mut model = std::fs::read(dir.join("run/model.safetensors")).unwrap();
+                // The last tensors of the file; every score that passes through them overflows.
+                let start = model.len() - 24;
+                model[start..].as_chunks_mut::<4>().0.iter_mut().for_each(|w| *w = 3e38f32.to_le_bytes());
+                put(dir, "run/model.safetensors", model);
+            })
+        },
+    ]
 }
 
 pub fn cases() -> Vec<Case> {
@@ -79,21 +154,8 @@ pub fn cases() -> Vec<Case> {
             model[at..].copy_from_slice(&f32::NAN.to_le_bytes());
             put(dir, "run/model.safetensors", model);
         }),
-        case("A model for other features", "predict --run run --data other.npz --out p.csv", |dir| {
-            finished(dir);
-            let mut arrays = samples::own_arrays();
-            arrays.retain(|array| array.0 != "x");
-            arrays.push(("x", "<f4", &[4, 3], f32s(&[1.0; 12])));
-            put(dir, "other.npz", samples::npz(&arrays));
-        }),
-        case("A set of graphs, to predict", "predict --run run --data set.npz --out p.csv", |dir| {
-            finished(dir);
-            let mut arrays = samples::own_arrays();
-            arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
-            arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
-            arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 2, 4])));
-            put(dir, "set.npz", samples::npz(&arrays));
-        }),
+        case("A model for other features", "predict --run run --data other.npz --out p.csv", other_features),
+        case("A set of graphs, to predict", "predict --run run --data set.npz --out p.csv", set_of_graphs),
         case("The data of a run is gone", PREDICT, |dir| {
             finished(dir);
             std::fs::remove_file(dir.join("graph.npz")).unwrap();

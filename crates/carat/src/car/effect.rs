@@ -7,7 +7,7 @@
 //! A regularised network fits its training nodes, where CE is tiny: everything is computed from ln CE, which has no
 //! underflow.
 
-use super::settings::{CarConfig, Exponent};
+use super::settings::CarConfig;
 
 /// Larger exponents change no effect, even in 64 bits; the bound keeps every number finite.
 const LARGEST_EXPONENT: f64 = 80.0;
@@ -26,10 +26,7 @@ pub fn effect(log_rho: f64, exponent: f64, temperature: f64) -> f64 {
 
 /// The exponent of an entity with `degree` in-edges.
 pub(crate) fn exponent(config: &CarConfig, degree: usize) -> f64 {
-    match config.exponent {
-        Exponent::Degree => degree as f64,
-        Exponent::One => 1.0,
-    }
+    config.exponent.value(degree)
 }
 
 /// Turns d ln rho of an entity's in-edges into the distribution q, in place.

@@ -21,6 +21,7 @@ mod targets;
 mod teacher;
 mod vote;
 
+pub(crate) use choice::every_edge;
 pub use effect::{effect, log_ratio};
 pub use regulariser::{Entities, Regulariser, Step};
 pub use targets::AttentionTargets;

@@ -46,6 +46,16 @@ words! {
     }
 }
 
+impl Exponent {
+    /// The exponent of an entity with `degree` in-edges.
+    pub fn value(self, degree: usize) -> f64 {
+        match self {
+            Self::Degree => degree as f64,
+            Self::One => 1.0,
+        }
+    }
+}
+
 words! {
     /// Which nodes have their attention regularised.
     pub enum EntityChoice, "a choice of entities" {
@@ -67,6 +77,9 @@ words! {
         Distribution = "distribution",
     }
 }
+
+/// Draws are held in memory all at once; whoever wants more wants every edge.
+const MOST_ROUNDS: usize = 1000;
 
 /// How many in-edges of each entity are deleted in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,16 +111,16 @@ impl FromStr for Rounds {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
-            Ok(count @ 1..=1_000_000) => Ok(Self::Count(count)),
+            Ok(count @ 1..=MOST_ROUNDS) => Ok(Self::Count(count)),
             _ if text == "all" => Ok(Self::All),
-            _ => Err(format!("'{text}' is no number of rounds; give a number from 1 to 1000000, or all")),
+            _ => Err(format!("'{text}' is no number of rounds; give a whole number from 1 to {MOST_ROUNDS}, or all")),
         }
     }
 }
 
 /// A number, or a word.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "rounds must be a whole number from 1 to 1000, or \"all\"")]
 enum RoundsForm {
     Count(usize),
     Word(String),
@@ -132,6 +145,9 @@ impl TryFrom<RoundsForm> for Rounds {
         }
     }
 }
+
+/// Far beyond any use, and far from gradients that have no 32-bit number.
+const LARGEST_LAMBDA: f64 = 1e6;
 
 /// The regulariser's strength: one value, or one per layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,8 +177,11 @@ impl Lambda {
 
     /// Says what is wrong with the strengths for a network of `layers` layers.
     pub(crate) fn check(&self, layers: usize) -> Result<(), String> {
-        if let Some(value) = self.0.iter().find(|value| !(value.is_finite() && **value >= 0.0)) {
-            return Err(format!("lambda must be 0 or more, and {value} is not"));
+        if let Some(value) = self.0.iter().find(|value| !(0.0..=LARGEST_LAMBDA).contains(*value)) {
+            return Err(format!(
+                "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value} does not; the paper has \
+                 0.1 to 5"
+            ));
         }
         if self.0.len() != 1 && self.0.len() != layers {
             let found = self.0.len();
@@ -191,14 +210,17 @@ impl FromStr for Lambda {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let value = |word: &str| word.trim().parse::<f64>().map_err(|_| format!("'{word}' is not a number"));
+        let value = |word: &str| {
+            let number = word.trim().parse::<f64>();
+            number.map_err(|_| format!("'{word}' is not a number; give one, or one per layer like 0.5,1"))
+        };
         Ok(Self(text.split(',').map(value).collect::<Result<_, _>>()?))
     }
 }
 
 /// A number, or a list of numbers.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "lambda must be a number like 0.5, or a list of one per layer like [0.5, 1.0]")]
 enum LambdaForm {
     One(f64),
     Many(Vec<f64>),

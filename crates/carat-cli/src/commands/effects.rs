@@ -1,0 +1,55 @@
+//! `carat effects`: what every edge does to the predictions of a trained network.
+
+use std::ops::ControlFlow;
+
+use carat::{EffectSettings, NodeChoice};
+
+use super::run_table::RunTable;
+use crate::failure::Failure;
+use crate::progress::CountProgress;
+use crate::{interrupt, output};
+
+/// Measure what every edge does to a trained run's predictions, by deleting it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat effects --run runs/car --out effects.csv                    every edge of the graph
+  carat effects --run runs/car --nodes test --out effects.parquet   the in-edges of the test nodes
+  carat effects --run runs/car --data newer-graph.npz --out effects.npz
+
+One row per in-edge of the nodes, ordered by dst, then by src:
+  src, dst        the edge; nodes are numbered as in 'carat predict', which has their names
+  degree          in-edges of dst
+  loss            cross-entropy of dst's prediction
+  loss_without    the same with this edge alone deleted, exactly
+  rho             loss_without / loss
+  effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
+                  below 0.5 the edge misleads
+
+T and the exponent are the run's (--temperature and --exponent of 'carat train'). A node without a
+label is judged by the class that the network predicts for it. The file is CSV, Parquet or NPZ by
+its ending; it appears when it is whole, and after Ctrl-C not at all.")]
+pub struct Args {
+    #[command(flatten)]
+    table: RunTable,
+    /// Nodes whose in-edges are measured: train, val, test (of the run's split), or all
+    #[arg(long, value_name = "WHICH", default_value_t)]
+    nodes: NodeChoice,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let interrupted = interrupt::flag()?;
+    let mut progress = CountProgress::new("edges");
+    args.table.write(
+        |network, dataset, config| {
+            let nodes = args.nodes.nodes(dataset, config)?;
+            let found = carat::effects(network, dataset, &nodes, &EffectSettings::from(config), &mut |done, total| {
+                progress.show(done as u64, total as u64);
+                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            progress.finish();
+            found?.into_table()
+        },
+        |rows, out| format!("{} edges -> {out}\n", output::thousands(rows)),
+    )
+}
