@@ -116,13 +116,21 @@ fn nodes_formats_and_threads() {
     stdout(folder, &["train", "--data", &data, "--hidden", "6", "--epochs", "3", "--out", &run]);
     let path = |name: &str| folder.join(name).display().to_string();
     stdout(folder, &["effects", "--run", &run, "--out", &path("all.csv"), "--threads", "1"]);
+    stdout(folder, &["effects", "--run", &run, "--out", &path("again.csv"), "--threads", "3"]);
+    let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    assert_eq!(bytes("all.csv"), bytes("again.csv"), "whatever the number of threads");
     let all = rows(&folder.join("all.csv"));
     for (role, nodes) in ["train", "val", "test"].iter().enumerate() {
         let out = path(&format!("{nodes}.csv"));
-        let report = json(folder, &["effects", "--run", &run, "--nodes", nodes, "--out", &out, "--threads", "3"]);
+        let report = json(folder, &["effects", "--run", &run, "--nodes", nodes, "--out", &out]);
         let found = rows(Path::new(&out));
-        let expected: Vec<_> = all.iter().filter(|row| row["dst"] as usize % 3 == role).cloned().collect();
-        assert_eq!(found, expected, "--nodes {nodes} is a part of --nodes all, to the last bit");
+        let expected: Vec<_> = all.iter().filter(|row| row["dst"] as usize % 3 == role).collect();
+        assert_eq!(found.len(), expected.len());
+        // The same up to the rounding of another batch.
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5 * b.abs().max(1e-2);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.values().zip(expected.values()).all(near), "{found:?} for {expected:?}");
+        }
         assert_eq!((report["rows"].as_u64(), report["out"].as_str()), (Some(found.len() as u64), Some(out.as_str())));
     }
     for ending in ["parquet", "npz", "csv.gz"] {

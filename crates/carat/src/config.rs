@@ -137,7 +137,8 @@ impl TrainConfig {
             let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = 1 + before.matches('\n').count() as u64;
             // Users know numbers; the names of Rust's types are ours.
-            let words = [("usize", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
+            let count = "a whole number, 0 or more";
+            let words = [("usize", count), ("u64", count), ("f64", "a number")];
             let problem = words.iter().fold(e.message().trim().to_string(), |text, (type_name, word)| {
                 text.replace(&format!("expected {type_name}"), &format!("expected {word}"))
             });
