@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use carat::{Best, Progress, Score, TrainConfig, checkpoint};
+use carat::{Trainer, checkpoint};
 use carat_fuzz::samples::{self, Files};
-use carat_fuzz::{archive, members, parquet};
+use carat_fuzz::{Stage, archive, members, parquet, unlabelled_config};
 use carat_nn::{AttentionKind, Network, NetworkConfig};
 
 fn folder(target: &str) -> PathBuf {
@@ -62,19 +62,19 @@ fn main() {
         let network = Network::<f32>::new(sizes, 1).unwrap();
         seed("model", &format!("{arch:?}"), &[&network.to_safetensors().unwrap()]);
     }
-    let config = TrainConfig { data: "cora".into(), fanout: vec![10, 5], patience: Some(3), ..TrainConfig::default() };
-    let score = Score { loss: 0.5, accuracy: 0.75 };
-    let progress = Progress {
-        epoch: 3,
-        parameters: vec![1.0, 2.0],
-        adam_first: vec![0.0, 0.0],
-        adam_second: vec![0.0, 0.0],
-        adam_steps: 3,
-        best: Best { epoch: 2, score, parameters: vec![0.5, 1.0] },
-        last: score,
-        seconds: 1.0,
-    };
+    // A run with a teacher, two epochs old.
+    let stage = Stage::new("seeds", samples::folder());
+    let dataset = carat_graph::readers::folder::read(stage.folder(), "tiny").unwrap();
+    let config = unlabelled_config();
+    let split = config.choose_split(&dataset).unwrap();
+    let mut trainer = Trainer::new(&dataset, &split, &config).unwrap();
+    for _ in 0..2 {
+        trainer.epoch(&|| false).unwrap();
+    }
+    let progress = trainer.progress().unwrap();
+    assert!(!progress.teacher.is_empty());
     checkpoint::save(&folder("checkpoint").join("seed-0"), &config, &progress).unwrap();
+    let _ = std::fs::remove_dir_all(stage.folder());
     seed(
         "config",
         "toml",
@@ -85,6 +85,12 @@ fn main() {
         protocol = \"best\"\npatience = 3\nseed = 1\n",
         ],
     );
+    let one = "lambda = 0.5\nrounds = 5\nregulariser = \"causal\"\ninterventions = \"exact\"\ntemperature = 0.1\n\
+        exponent = \"degree\"\nentities = \"train\"\ntarget = \"bce\"\nclamp = 2.0\nwarm-up = 8\nteacher = 0.8\n";
+    seed("config", "car", &[&[0], one.as_bytes()]);
+    let other = "lambda = [0.5, 1]\nrounds = \"all\"\nregulariser = \"vote\"\ninterventions = \"rounds\"\n\
+        exponent = \"one\"\nentities = \"all\"\ntarget = \"distribution\"\n";
+    seed("config", "car-all", &[&[0], other.as_bytes()]);
     seed(
         "config",
         "json",

@@ -30,6 +30,10 @@ fuzz_target!(|data: &[u8]| {
             if let Err(error) = checked {
                 check_message(&error.to_string());
             }
+            // A run folder's settings have been checked, so there is a strength for every layer.
+            if let Some(car) = config.car() {
+                assert!(car.lambda.len() == config.layers && car.lambda.iter().all(|lambda| lambda.is_finite()));
+            }
         }
     }
 });

@@ -5,6 +5,7 @@ pub mod samples;
 
 use std::path::{Path, PathBuf};
 
+use carat::{EntityChoice, Lambda, Target, TrainConfig};
 use carat_graph::{DataError, Dataset, Split, SplitRatio};
 use samples::Files;
 
@@ -98,6 +99,21 @@ pub fn exercise(read: Result<Dataset, DataError>) {
             }
         }
         Err(error) => check_message(&error.to_string()),
+    }
+}
+
+/// Settings of a run on the sample folder whose checkpoint has everything that one can have: unlabelled nodes are entities,
+/// judged by averages that are part of it.
+pub fn unlabelled_config() -> TrainConfig {
+    TrainConfig {
+        hidden: 2,
+        heads: 1,
+        layers: 1,
+        lambda: Lambda::new(1.0),
+        entities: EntityChoice::All,
+        target: Target::Distribution,
+        warm_up: 1,
+        ..TrainConfig::default()
     }
 }
 

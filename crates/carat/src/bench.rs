@@ -43,7 +43,9 @@ pub fn step(
     let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
     let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
     if config.car().is_some() {
-        learners.push(Learner::new(dataset, split, config, Network::new(sizes, config.seed)?));
+        // Past any warm-up from the first step on.
+        let warm = TrainConfig { warm_up: 0, ..config.clone() };
+        learners.push(Learner::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
     }
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); learners.len()];
     let (mut nodes, mut edges) = (0, 0);
@@ -59,8 +61,7 @@ pub fn step(
                 let batches = [plain, regularised];
                 for ((learner, times), batch) in learners.iter_mut().zip(&mut times).zip(batches) {
                     let step = Instant::now();
-                    // Past any warm-up of the regulariser.
-                    learner.step(batch, config.warm_up + number + 1)?;
+                    learner.step(batch, number + 1)?;
                     if number >= warm_up {
                         times.push(step.elapsed());
                     }

@@ -31,6 +31,9 @@ struct Scalars {
 const METADATA_KEY: &str = "carat-checkpoint";
 const TENSORS: [&str; 5] = ["parameters", "adam_first", "adam_second", "best_parameters", "teacher"];
 
+/// More steps than any machine could take, and counting on from them does not overflow.
+const MOST_STEPS: u64 = 1 << 53;
+
 fn to_bits(score: Score) -> [u64; 2] {
     [score.loss.to_bits(), score.accuracy.to_bits()]
 }
@@ -103,6 +106,9 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
     };
     if progress.best.epoch > progress.epoch {
         return Err(damaged("its best epoch lies ahead of its last".into()));
+    }
+    if progress.adam_steps > MOST_STEPS {
+        return Err(damaged("it has more steps than any run could take".into()));
     }
     Ok((scalars.config, progress))
 }
