@@ -26,7 +26,7 @@ fn causal_losses(run: &Path) -> Vec<f64> {
 const WAYS: [&str; 14] = [
     "--lambda 1",
     "--lambda 1 --rounds all",
-    "--lambda 1 --interventions rounds",
+    "--lambda 1 --interventions rounds --loss-floor 0.1",
     "--lambda 1 --interventions rounds --rounds all",
     "--lambda 0.5,2 --target distribution --exponent one",
     "--lambda 1 --target distribution --interventions rounds",
@@ -135,7 +135,7 @@ fn attention_goes_where_it_is_pulled() {
 fn settings_of_the_regulariser_are_read_from_toml_and_written_back() {
     let (folder, graph) = workshop(60);
     let settings = "hidden = 4\nheads = 1\nepochs = 2\nlambda = [0.5, 1]\nrounds = \"all\"\nregulariser = \"vote\"\n\
-                    interventions = \"rounds\"\ntemperature = 1\nexponent = \"one\"\nentities = \"all\"\n\
+                    interventions = \"rounds\"\ntemperature = 1\nexponent = \"one\"\nloss-floor = 0.01\nentities = \"all\"\n\
                     target = \"distribution\"\nclamp = 3\nwarm-up = 0\nteacher = 0.5\n";
     let path = folder.path().join("settings.toml");
     std::fs::write(&path, format!("data = '{graph}'\n{settings}")).unwrap();

@@ -15,7 +15,7 @@ use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
 
 use crate::car::settings::Exponent;
 use crate::car::{effect, every_edge, log_ratio};
-use crate::config::{fits, one_graph};
+use crate::config::{existing, fits, one_graph};
 use crate::words::words;
 use crate::{Error, TrainConfig};
 
@@ -62,6 +62,8 @@ pub struct EffectSettings {
     pub temperature: f64,
     /// The exponent of rho.
     pub exponent: Exponent,
+    /// Losses below this count as this in rho; 0 compares them as they are.
+    pub loss_floor: f64,
     /// Nodes whose receptive field is in memory at a time.
     pub batch_size: usize,
 }
@@ -75,7 +77,8 @@ impl Default for EffectSettings {
 impl From<&TrainConfig> for EffectSettings {
     /// The settings that a run was regularised with.
     fn from(config: &TrainConfig) -> Self {
-        Self { temperature: config.temperature, exponent: config.exponent, batch_size: config.batch_size }
+        let TrainConfig { temperature, exponent, loss_floor, batch_size, .. } = *config;
+        Self { temperature, exponent, loss_floor, batch_size }
     }
 }
 
@@ -92,7 +95,7 @@ pub struct EdgeEffects {
     pub loss: Vec<f64>,
     /// The same without this edge.
     pub loss_without: Vec<f64>,
-    /// The second over the first; 1 where both are 0.
+    /// The second over the first, neither below the floor; 1 where both are 0.
     pub rho: Vec<f64>,
     /// The effect, between 0 and 1.
     pub effect: Vec<f64>,
@@ -137,9 +140,7 @@ impl EdgeEffects {
 /// let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
 /// let config = TrainConfig { hidden: 8, epochs: 3, ..TrainConfig::default() };
 /// let split = config.choose_split(&dataset)?;
-/// let mut trainer = Trainer::new(&dataset, &split, &config)?;
-/// while trainer.epoch(&|| false)?.is_some() {}
-/// let (network, _) = trainer.finish();
+/// let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
 ///
 /// let settings = EffectSettings::from(&config);
 /// let found = effects(&network, &dataset, &split.test, &settings, &mut |_, _| ControlFlow::Continue(()))?;
@@ -184,12 +185,10 @@ pub fn effects<T: Real>(
 
 /// The nodes that have in-edges, ascending, each once.
 fn measured_nodes(dataset: &Dataset, nodes: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
-    if let Some(node) = nodes.iter().find(|&&n| n as usize >= dataset.num_nodes()) {
-        let (name, count) = (dataset.name(), dataset.num_nodes());
-        return Err(Error::Config(format!("there is no node {node} in {name}, which has {count}")));
-    }
-    if settings.batch_size == 0 || !(settings.temperature.is_finite() && settings.temperature > 0.0) {
-        return Err(Error::Config("effects need a batch size of at least 1 and a temperature above 0".into()));
+    existing(dataset, nodes)?;
+    let EffectSettings { temperature, loss_floor, batch_size, .. } = *settings;
+    if batch_size == 0 || !(temperature.is_finite() && temperature > 0.0 && loss_floor.is_finite()) {
+        return Err(Error::Config("effects need a batch size, a temperature above 0 and a finite floor".into()));
     }
     let mut nodes: Vec<u32> = nodes.iter().copied().filter(|&n| dataset.graph().in_degree(n) > 0).collect();
     nodes.sort_unstable();
@@ -258,13 +257,14 @@ impl EdgeEffects {
         settings: &EffectSettings,
     ) -> Result<(), Error> {
         let block = blocks.layer(blocks.num_layers() - 1);
+        let floor = settings.loss_floor.max(0.0).ln();
         let mut row = Vec::new();
         for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(network.config().classes)) {
             let target = deletion.target as usize;
             let (node, degree) = (blocks.targets()[target], block.in_neighbours(target).len());
             let Judge { class, log_loss: with } = judges[target];
             let without = log_loss(scores, class, node, &mut row)?;
-            let log_rho = log_ratio(without, with);
+            let log_rho = log_ratio(without.max(floor), with.max(floor));
             self.src.push(blocks.nodes()[block.sources()[deletion.edge as usize] as usize]);
             self.dst.push(node);
             self.degree.push(degree as u32);

@@ -63,6 +63,8 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
+//! [`effects`] measures what every edge does to the predictions, by deleting it.
+//!
 //! # Going on
 //!
 //! - [`run()`] trains into a folder that can be resumed and shared; `carat train` on the command line is that.

@@ -53,8 +53,8 @@ fn every_row_is_what_deleting_the_edge_does() {
     for arch in AttentionKind::ALL {
         for layers in 1..=3 {
             let network = network::<f64>(arch, layers, 3);
-            for (exponent, batch_size) in [(Exponent::Degree, 100), (Exponent::One, 2)] {
-                let settings = EffectSettings { temperature: 0.3, exponent, batch_size };
+            for (exponent, loss_floor, batch_size) in [(Exponent::Degree, 0.0, 100), (Exponent::One, 1.1, 2)] {
+                let settings = EffectSettings { temperature: 0.3, exponent, loss_floor, batch_size };
                 let found = effects(&network, &dataset, &everyone, &settings, &mut on).unwrap();
                 let edges: Vec<(u32, u32)> = found.src.iter().copied().zip(found.dst.iter().copied()).collect();
                 assert_eq!(edges, whole.edges().collect::<Vec<_>>(), "one row per edge, by id");
@@ -67,11 +67,12 @@ fn every_row_is_what_deleting_the_edge_does() {
                     let without = loss::cross_entropy(&scores(&network, &dataset, &cut, dst), class);
                     let degree = whole.in_degree(dst) as f64;
                     let power = if exponent == Exponent::One { 1.0 } else { degree };
-                    let effect = 1.0 / (1.0 + (-((without / with).powf(power) - 1.0) / 0.3).exp());
+                    let rho = without.max(loss_floor) / with.max(loss_floor);
+                    let effect = 1.0 / (1.0 + (-(rho.powf(power) - 1.0) / 0.3).exp());
                     let near = |a: f64, b: f64| (a - b).abs() < 1e-9 * b.abs().max(1e-3);
                     assert_eq!(found.degree[e] as f64, degree);
                     assert!(near(found.loss[e], with) && near(found.loss_without[e], without), "{arch} {layers} {e}");
-                    assert!(near(found.rho[e], without / with), "{arch} {layers} {e}");
+                    assert!(near(found.rho[e], rho), "{arch} {layers} {e}");
                     assert!(near(found.effect[e], effect), "{arch} {layers} {e}: {} for {effect}", found.effect[e]);
                 }
             }
