@@ -1,5 +1,6 @@
 """What the scripts that write golden files share: the small graph, the seeded networks, and how tensors are stored."""
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from safetensors.torch import save_file
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "pyg"))
-from data import sorted_edges  # noqa: E402
+from data import data_folder, sorted_edges  # noqa: E402
 from network import KINDS, Network  # noqa: E402
 
 HIDDEN = 8
@@ -61,3 +62,18 @@ def write(path, tensors, exact=()):
         for name, tensor in tensors.items()
     }
     save_file(as_stored, path)
+
+
+def run(description, folder, pattern, write_small, write_cora):
+    """The command line of both generators: writes everything into `folder` of this repository, or where --out says."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir", help="folder that holds planetoid/ (default: CARAT_DATA, else ../shared/data)")
+    parser.add_argument("--out", type=Path, default=ROOT / folder)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    write_small(arguments.out)
+    write_cora(arguments.out, data_folder(arguments.data_dir))
+    files = sorted(arguments.out.glob(pattern))
+    print(f"{len(files)} files, {sum(file.stat().st_size for file in files)} bytes in {arguments.out}")

@@ -7,18 +7,17 @@ autograd's, held against central differences before they are written. The graph 
 the files that make_golden.py writes. `README.md` lists the tensors.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
 
-from common import CONFIGS, HIDDEN, ROOT, seeded_network, small_graph, write
+from common import CONFIGS, HIDDEN, ROOT, run, seeded_network, small_graph, write
 
 sys.path.insert(0, str(ROOT / "tools" / "pyg"))
 import car  # noqa: E402
-from data import data_folder, read_planetoid  # noqa: E402
+from data import read_planetoid  # noqa: E402
 from network import KINDS, Network  # noqa: E402
 
 WEIGHTS = ROOT / "crates/carat-nn/tests/golden"
@@ -192,19 +191,5 @@ def write_cora(out, folder):
         print(f"cora {kind}: {len(pairs)} edges, c {c.min():.4f} to {c.max():.4f}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", help="folder that holds planetoid/ (default: CARAT_DATA, else ../shared/data)")
-    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat/tests/golden")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    write_small(arguments.out)
-    write_cora(arguments.out, data_folder(arguments.data_dir))
-    files = sorted(arguments.out.glob("car_*.safetensors"))
-    print(f"{len(files)} files, {sum(file.stat().st_size for file in files)} bytes in {arguments.out}")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "crates/carat/tests/golden", "car_*.safetensors", write_small, write_cora)

@@ -7,17 +7,16 @@ rounded again: the files hold what an exact implementation gives for exactly the
 fixed seeds make two runs byte for byte the same.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from common import CONFIGS, HIDDEN, ROOT, seeded_network, small_graph, write
+from common import CONFIGS, HIDDEN, ROOT, run, seeded_network, small_graph, write
 
 sys.path.insert(0, str(ROOT / "tools" / "pyg"))
-from data import data_folder, read_planetoid  # noqa: E402
+from data import read_planetoid  # noqa: E402
 
 
 def evaluate(network, x, edge_index, y, train):
@@ -77,19 +76,5 @@ def write_cora(out, folder):
         write(out / f"cora_{kind}_k{heads}_l{layers}.safetensors", tensors)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", help="folder that holds planetoid/ (default: CARAT_DATA, else ../shared/data)")
-    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat-nn/tests/golden")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    write_small(arguments.out)
-    write_cora(arguments.out, data_folder(arguments.data_dir))
-    files = sorted(arguments.out.glob("*.safetensors"))
-    print(f"{len(files)} files, {sum(file.stat().st_size for file in files)} bytes in {arguments.out}")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "crates/carat-nn/tests/golden", "*.safetensors", write_small, write_cora)

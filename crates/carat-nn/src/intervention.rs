@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use carat_graph::{Block, Blocks};
+use carat_graph::{Block, Blocks, Reach};
 
 use crate::encoder::SLOPE;
 use crate::kernels::dense;
@@ -94,7 +94,7 @@ impl<T: Real> Network<T> {
             let mut end = start;
             let mut edges = 0;
             while end < deletions.len() && (edges < MOST_EDGES || end == start) {
-                edges += rerun.reach.cost(blocks, deletions[end].target, layers.saturating_sub(2));
+                edges += cost(&mut rerun.reach, blocks, deletions[end].target, layers.saturating_sub(2));
                 end += 1;
             }
             self.rerun(blocks, &deletions[start..end], work, rerun);
@@ -215,41 +215,8 @@ impl<T: Real> Rerun<T> {
     }
 }
 
-/// Nodes within some hops of a target, against the edges' direction.
-#[derive(Debug, Clone, Default)]
-struct Reach {
-    nodes: Vec<u32>,
-    seen: Vec<bool>,
-}
-
-impl Reach {
-    fn within(&mut self, blocks: &Blocks, target: u32, hops: usize) -> &[u32] {
-        let Self { nodes, seen } = self;
-        seen.resize(blocks.nodes().len(), false);
-        nodes.clear();
-        nodes.push(target);
-        seen[target as usize] = true;
-        let mut done = 0;
-        for _ in 0..hops {
-            let frontier = done..nodes.len();
-            done = nodes.len();
-            for at in frontier {
-                // A node within fewer hops of a target than there are layers has its in-edges in the first layer's block.
-                for &i in blocks.layer(0).in_neighbours(nodes[at] as usize) {
-                    if !seen[i as usize] {
-                        seen[i as usize] = true;
-                        nodes.push(i);
-                    }
-                }
-            }
-        }
-        nodes.iter().for_each(|&n| seen[n as usize] = false);
-        nodes
-    }
-
-    /// In-edges that a deletion may have computed again in one layer.
-    fn cost(&mut self, blocks: &Blocks, target: u32, hops: usize) -> usize {
-        let block = blocks.layer(0);
-        self.within(blocks, target, hops).iter().map(|&j| block.in_neighbours(j as usize).len() + 1).sum()
-    }
+/// In-edges that a deletion may have computed again in one layer.
+fn cost(reach: &mut Reach, blocks: &Blocks, target: u32, hops: usize) -> usize {
+    let block = blocks.layer(0);
+    reach.within(blocks, target, hops).iter().map(|&j| block.in_neighbours(j as usize).len() + 1).sum()
 }

@@ -5,7 +5,7 @@
 //! independent of it: deleting (i, n) changes the prediction of every entity that n lies within L - 1 hops of, so no two
 //! chosen entities may lie that close.
 
-use carat_graph::Blocks;
+use carat_graph::{Blocks, Reach};
 use carat_nn::Deletion;
 use rand::{Rng, RngExt};
 
@@ -37,8 +37,7 @@ pub(crate) struct Independence {
     covered: Vec<u32>,
     /// The same for chosen entities.
     chosen: Vec<u32>,
-    seen: Vec<bool>,
-    near: Vec<u32>,
+    reach: Reach,
     round: u32,
 }
 
@@ -48,7 +47,6 @@ impl Independence {
         let nodes = blocks.nodes().len();
         self.covered.resize(nodes, 0);
         self.chosen.resize(nodes, 0);
-        self.seen.resize(nodes, false);
         if self.round == u32::MAX {
             self.covered.fill(0);
             self.chosen.fill(0);
@@ -62,35 +60,14 @@ impl Independence {
         if self.covered[target as usize] == self.round {
             return false;
         }
-        self.find_near(blocks, target);
-        if self.near.iter().any(|&j| self.chosen[j as usize] == self.round) {
+        let Self { covered, chosen, reach, round } = self;
+        let near = reach.within(blocks, target, blocks.num_layers() - 1);
+        if near.iter().any(|&j| chosen[j as usize] == *round) {
             return false;
         }
-        self.near.iter().for_each(|&j| self.covered[j as usize] = self.round);
-        self.chosen[target as usize] = self.round;
+        near.iter().for_each(|&j| covered[j as usize] = *round);
+        chosen[target as usize] = *round;
         true
-    }
-
-    /// Lists the nodes within L - 1 hops of `target`, against the edges' direction.
-    fn find_near(&mut self, blocks: &Blocks, target: u32) {
-        let block = blocks.layer(0);
-        self.near.clear();
-        self.near.push(target);
-        self.seen[target as usize] = true;
-        let mut done = 0;
-        for _ in 1..blocks.num_layers() {
-            let frontier = done..self.near.len();
-            done = self.near.len();
-            for at in frontier {
-                for &i in block.in_neighbours(self.near[at] as usize) {
-                    if !self.seen[i as usize] {
-                        self.seen[i as usize] = true;
-                        self.near.push(i);
-                    }
-                }
-            }
-        }
-        self.near.iter().for_each(|&j| self.seen[j as usize] = false);
     }
 
     /// The deletions of a draw that can be made together, in the order in which they stand.
