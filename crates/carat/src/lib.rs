@@ -63,7 +63,7 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
-//! [`effects`] measures what every edge does to the predictions, by deleting it.
+//! [`effects()`] measures what every edge does to the predictions, by deleting it.
 //!
 //! # Going on
 //!
