@@ -4,11 +4,13 @@
 //! cargo run --release -p carat --example own_graph
 //! ```
 
-use carat::{Dataset, Error, Lambda, TrainConfig, Trainer, attention_to, score};
+use std::ops::ControlFlow;
+
+use carat::{Dataset, Error, Lambda, TrainConfig, Trainer, attention_to, effects, score};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Trains with causal attention regularisation, tests, and asks whom the verdict on an account listens to.
+/// Trains with causal attention regularisation, tests, and asks whom the verdict on an account listens to, and rests on.
 pub fn main() -> Result<(), Error> {
     let bank = bank();
     let dataset = Dataset::from_rows("bank", &bank.payments, &bank.accounts, &bank.fraud)?;
@@ -19,9 +21,16 @@ pub fn main() -> Result<(), Error> {
     println!("validation: {validation}\ntest:       {test}");
 
     for &account in split.test.iter().filter(|&&n| bank.fraud[n as usize] == Some(1)).take(2) {
-        println!("account {account} is fraudulent; attention to those who paid it:");
-        for (payer, attention) in attention_to(&network, &dataset, account)? {
-            println!("    {attention:.3} account {payer} ({:?})", bank.kinds[payer as usize]);
+        println!(
+            "account {account} is fraudulent; attention to those who paid it, and what each payment does to the loss:"
+        );
+        let effects =
+            effects(&network, &dataset, &[account], &(&config).into(), &mut |_, _| ControlFlow::Continue(()))?;
+        for ((payer, attention), rho) in attention_to(&network, &dataset, account)?.into_iter().zip(effects.rho) {
+            println!(
+                "    {attention:.3}, {rho:.2} times without it: account {payer} ({:?})",
+                bank.kinds[payer as usize]
+            );
         }
     }
     assert!(test.accuracy > 0.8, "payers give fraud away");
