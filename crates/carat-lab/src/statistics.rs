@@ -1,6 +1,10 @@
 //! Small statistics over runs.
 
+mod wilcoxon;
+
 use serde::Serialize;
+
+pub use wilcoxon::wilcoxon_greater;
 
 /// Mean and standard deviation of one figure over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
