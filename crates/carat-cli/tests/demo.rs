@@ -25,7 +25,12 @@ fn the_page_is_whole_and_self_contained() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("demo.html");
     let text = stdout(folder.path(), &with_out(&[], &out));
-    assert!(text.contains("spurious") && text.contains("transformer") && text.contains("demo.html"), "{text}");
+    for part in
+        ["Test loss, lower is better", "CAR - control", "transformer", "With 2 graphs no difference", "demo.html"]
+    {
+        assert!(text.contains(part), "{part} is not in: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let page = fs::read_to_string(&out).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file was left");
 
@@ -33,10 +38,10 @@ fn the_page_is_whole_and_self_contained() {
     for address in ["http://", "https://", "src=", "href=", "url(", "@import"] {
         assert!(!page.contains(address), "{address}");
     }
-    for title in ["Test accuracy", "Attention on useful and on spurious edges", "Learning curves"] {
-        assert!(page.contains(&format!("<h3>{title}</h3>")), "{title}");
+    for measure in ["Attention on spurious edges", "Test loss", "Test accuracy", "Attention_auc"] {
+        assert!(page.contains(&format!("<h3>{measure} against the strength of the shortcut</h3>")), "{measure}");
     }
-    assert_eq!(page.matches("<svg ").count(), 9);
+    assert_eq!(page.matches("<svg ").count(), 12);
     for tag in ["html", "head", "body", "main", "figure", "svg", "table", "tr", "ul", "li", "title", "text", "script"] {
         let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
@@ -60,7 +65,7 @@ fn json_is_what_the_page_shows_and_the_same_every_time() {
     assert_eq!(printed, embedded(&page));
 
     let arms = printed["arms"].as_array().unwrap();
-    assert_eq!(arms.len(), 6);
+    assert_eq!(arms.len(), 3 * 3 * 3 + 3);
     for arm in arms {
         let runs: Vec<f64> =
             arm["runs"].as_array().unwrap().iter().map(|run| run["test_accuracy"].as_f64().unwrap()).collect();
@@ -69,10 +74,37 @@ fn json_is_what_the_page_shows_and_the_same_every_time() {
         let found = &arm["test_accuracy"];
         assert!((found["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
         assert!((found["deviation"].as_f64().unwrap() - deviation).abs() < 1e-12);
-        let cell = format!("<td class=\"number\">{mean:.3} ± {deviation:.3}</td>");
-        assert!(page.contains(&cell), "{cell}");
         assert_eq!(arm["spurious_attention"].is_null(), arm["treatment"] == "oracle");
+        if arm["treatment"] != "oracle" {
+            let cell = format!("<td class=\"number\">{mean:.3}</td>");
+            assert!(page.contains(&cell), "{cell}");
+        }
     }
+    let comparisons = printed["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 3 * 3 * 2 * 4);
+    for comparison in comparisons {
+        // Two pairs: both up, both down, or one each way.
+        let p = |name: &str| (comparison[name].as_f64().unwrap() * 4.0) as u32;
+        assert!((1..=4).contains(&p("p_better")) && (1..=4).contains(&p("p_worse")), "{comparison}");
+        assert_eq!(comparison["verdict"], "unclear");
+    }
+}
+
+#[test]
+fn other_seeds_other_numbers_and_the_page_tells_how_to_repeat_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("demo.html");
+    let small = ["demo", "--seeds", "1", "--nodes", "120", "--lambda", "0.5", "--every-node"];
+    let run = |extra: &[&str]| {
+        let printed = json(folder.path(), &[&small[..], extra, &["--out", out.to_str().unwrap()]].concat());
+        (printed, fs::read_to_string(&out).unwrap())
+    };
+    let ((first, _), (second, page)) = (run(&[]), run(&["--seed", "7"]));
+    assert_ne!(first["arms"][0]["test_loss"], second["arms"][0]["test_loss"]);
+    assert_eq!(second["arms"][0]["runs"][0]["seed"], 7);
+    assert_eq!(second["arms"].as_array().unwrap().len(), 3 * 3 * 5 + 3);
+    assert!(page.contains("carat demo --seed 7 --seeds 1 --nodes 120 --lambda 0.5 --every-node"));
+    assert!(page.contains("CAR of every node - control of every node"));
 }
 
 #[test]
@@ -86,6 +118,9 @@ fn wrong_arguments_are_named_before_any_work() {
         assert_fails(&run(&["--seeds", seeds], &out), 2, &["seeds must be between 1 and"]);
     }
     assert_fails(&run(&["--nodes", "7"], &out), 2, &["nodes"]);
+    assert_fails(&run(&["--lambda", "0"], &out), 2, &["lambda must be above 0"]);
+    assert_fails(&run(&["--lambda", "NaN"], &out), 2, &["lambda must be 0 or more"]);
+    assert_fails(&run(&["--lambda", "1,2,3"], &out), 2, &["lambda has 3 values"]);
     assert_fails(&run(&[], &folder.path().join("none/demo.html")), 2, &["there is no folder"]);
     assert_fails(&run(&[], folder.path()), 2, &["is a folder"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

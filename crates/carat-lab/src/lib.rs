@@ -8,7 +8,7 @@
 //! let config = DemoConfig { planted, seeds: 2, ..DemoConfig::default() };
 //! let report = demo::run(&config, &|_| {})?;
 //! for arm in &report.arms {
-//!     println!("{} {}: accuracy {:.2}", arm.arch, arm.treatment.name(), arm.test_accuracy.mean);
+//!     println!("{} {}: accuracy {:.2}", arm.arch, arm.treatment.label(), arm.test_accuracy.mean);
 //! }
 //! let page = demo::page(&report);
 //! assert!(page.starts_with("<!DOCTYPE html>"));
@@ -18,4 +18,5 @@
 pub mod demo;
 pub mod figures;
 pub mod page;
+pub mod parallel;
 pub mod statistics;

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use carat::Lambda;
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::demo::{self, DemoConfig, DemoReport};
+use carat_lab::demo::{self, DemoConfig, DemoReport, Measure};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -13,21 +14,31 @@ use crate::arguments::Format;
 use crate::failure::Failure;
 use crate::output::{check_folder, show, table};
 
-/// See in seconds what spurious edges do to attention: generates graphs, trains, compares, writes an HTML page
+/// See in seconds what spurious edges do to attention, and what causal regularisation does about it: generates graphs,
+/// trains baseline, CAR and its control, compares, writes an HTML page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat demo
-  carat demo --seeds 10 --out /tmp/demo.html
-  carat demo --json
+  carat demo --seeds 12 --out /tmp/demo.html
+  carat demo --lambda 1 --json
 
 Needs no data and no network. The page is one file that opens from disk.")]
 pub struct Args {
-    /// Graphs to draw, and runs per row of the table
-    #[arg(long, default_value_t = DemoConfig::default().seeds)]
+    /// Graphs to draw at each strength of the shortcut, and runs behind each mean
+    #[arg(long, value_name = "N", default_value_t = DemoConfig::default().seeds)]
     seeds: usize,
+    /// The first of their seeds
+    #[arg(long, value_name = "N", default_value_t = DemoConfig::default().first_seed)]
+    seed: u64,
     /// Nodes of each graph
-    #[arg(long, default_value_t = DemoConfig::default().planted.nodes)]
+    #[arg(long, value_name = "N", default_value_t = DemoConfig::default().planted.nodes)]
     nodes: usize,
+    /// Strength of CAR and of its control
+    #[arg(long, value_name = "LAMBDA", default_value_t = DemoConfig::default().train.lambda)]
+    lambda: Lambda,
+    /// Train CAR of every node and its control, too; takes several times as long
+    #[arg(long)]
+    every_node: bool,
     /// The page to write
     #[arg(long, value_name = "FILE", default_value = "carat-demo.html")]
     out: PathBuf,
@@ -36,6 +47,20 @@ pub struct Args {
     threads: Option<u16>,
     #[command(flatten)]
     format: Format,
+}
+
+impl Args {
+    fn config(&self) -> DemoConfig {
+        let mut config = DemoConfig {
+            seeds: self.seeds,
+            first_seed: self.seed,
+            every_node: self.every_node,
+            ..DemoConfig::default()
+        };
+        config.planted.nodes = self.nodes;
+        config.train.lambda = self.lambda.clone();
+        config
+    }
 }
 
 #[derive(Serialize)]
@@ -47,8 +72,8 @@ struct Printed {
 
 /// Runs the demo, writes its page and prints the comparison.
 pub fn run(args: Args) -> Result<(), Failure> {
-    let mut config = DemoConfig { seeds: args.seeds, ..DemoConfig::default() };
-    config.planted.nodes = args.nodes;
+    let config = args.config();
+    config.check()?;
     check_folder(&args.out)?;
     let bar = progress_bar(config.runs());
     let report = carat::with_threads(args.threads.map(usize::from), || demo::run(&config, &|_| bar.inc(1)));
@@ -64,24 +89,35 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 fn progress_bar(runs: usize) -> ProgressBar {
     let bar = ProgressBar::new(runs as u64);
-    if let Ok(style) = ProgressStyle::with_template("training [{bar:30}] {pos}/{len} runs, {elapsed} ") {
+    if let Ok(style) = ProgressStyle::with_template("training [{bar:30}] {pos}/{len} runs, {elapsed}, {eta} left ") {
         bar.set_style(style.progress_chars("=> "));
     }
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
     bar
 }
 
+/// Columns of the terminal that text is wrapped to.
+const WIDTH: usize = 100;
+
 fn text(printed: &Printed) -> String {
     let report = &printed.report;
-    let mut text = wrap(&demo::planted_graph(report), 100);
+    let mut text = wrap(&demo::planted_graph(report), WIDTH);
     text.push('\n');
-    text.push_str(&table(&demo::HEADINGS, &demo::rows(report)));
-    text.push('\n');
-    let meaning = demo::meaning(report);
-    let width = meaning.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    for (name, meaning) in meaning {
-        let indented = wrap(&meaning, 98 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
+    let treatments = demo::treatments(report);
+    let width = treatments.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    for (name, meaning) in treatments {
+        let indented = wrap(meaning, WIDTH - 2 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
         text.push_str(&format!("{name:<width$}  {indented}\n"));
+    }
+    let measured = Measure::ALL.map(|measure| demo::measured(report, measure));
+    for demo::Table { title, headings, rows } in measured.into_iter().chain([demo::summary(report)]) {
+        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+        text.push_str(&format!("\n{title}\n{}", table(&headings, &rows)));
+    }
+    let paragraphs = [demo::statistics(report), demo::cost(report)].into_iter().chain(demo::conclusion(report));
+    for paragraph in paragraphs {
+        text.push('\n');
+        text.push_str(&wrap(&paragraph, WIDTH));
     }
     text.push_str(&format!("\nFigures and every run: {}, which opens in any browser.\n", printed.page));
     text

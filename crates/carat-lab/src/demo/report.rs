@@ -1,33 +1,32 @@
 //! What the demo found, in the form that `--json` prints and the page shows.
 
-use carat::EpochMetrics;
 use carat_graph::Dataset;
 use carat_nn::AttentionKind;
 use serde::Serialize;
 
-use super::{AttentionHistogram, AttentionOnSpurious, DemoConfig, Treatment};
-use crate::statistics::Spread;
+use super::{AttentionOnSpurious, DemoConfig, Measure, Setting, Treatment};
+use crate::statistics::{Spread, wilcoxon_greater};
 
 /// Everything that [`super::run`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DemoReport {
-    /// The graphs.
+    /// The first graph.
     pub graph: GraphReport,
-    /// One entry per attention kind and treatment.
+    /// One entry per strength of the shortcut, attention kind and treatment.
     pub arms: Vec<ArmReport>,
-    /// Every other treatment against the first, per attention kind.
+    /// Treatments against their opponents, one entry per strength, attention kind and measure.
     pub comparisons: Vec<Comparison>,
     /// The settings.
     pub config: DemoConfig,
 }
 
-/// The planted graphs, means over seeds.
+/// One of the planted graphs, which differ little in what is told here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GraphReport {
     /// Nodes.
     pub nodes: usize,
-    /// Mean number of directed edges.
-    pub edges: f64,
+    /// Directed edges.
+    pub edges: usize,
     /// Share of the edges that are spurious.
     pub spurious_share: f64,
     /// Training nodes.
@@ -41,6 +40,8 @@ pub struct GraphReport {
 /// One attention kind under one treatment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmReport {
+    /// Strength of the shortcut; `None` where the treatment's graph has no spurious edges.
+    pub shortcut: Option<f64>,
     /// Attention kind.
     pub arch: AttentionKind,
     /// What was done about the spurious edges.
@@ -49,14 +50,14 @@ pub struct ArmReport {
     pub test_loss: Spread,
     /// Share of test nodes predicted right.
     pub test_accuracy: Spread,
+    /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
+    pub attention_auc: Option<Spread>,
     /// Attention spent on spurious in-edges; `None` where the arm's graph has none.
     pub spurious_attention: Option<Spread>,
     /// What uniform attention would spend on them.
     pub uniform_attention: Option<Spread>,
     /// Probability that attention ranks a useful in-edge above a spurious one.
     pub useful_above_spurious: Option<Spread>,
-    /// Attention per edge, of all seeds together.
-    pub histogram: Option<AttentionHistogram>,
     /// The runs, by seed.
     pub runs: Vec<RunReport>,
 }
@@ -66,67 +67,82 @@ pub struct ArmReport {
 pub struct RunReport {
     /// Seed of the graph, the initial weights and the batches.
     pub seed: u64,
+    /// Validation loss of the weights that were kept.
+    pub val_loss: f64,
     /// Mean cross-entropy over test nodes.
     pub test_loss: f64,
     /// Share of test nodes predicted right.
     pub test_accuracy: f64,
+    /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
+    pub attention_auc: Option<f64>,
     /// Attention on spurious edges; `None` where the run's graph has none.
     pub attention: Option<AttentionOnSpurious>,
+    /// Epochs trained.
+    pub epochs: usize,
     /// Epoch whose weights were kept.
     pub best_epoch: usize,
-    /// The learning curve, one point per epoch.
-    pub curve: Vec<CurvePoint>,
 }
 
-/// One epoch of a learning curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct CurvePoint {
-    /// Counted from 1.
-    pub epoch: usize,
-    /// Mean training loss.
-    pub train_loss: f64,
-    /// Validation loss.
-    pub val_loss: f64,
-    /// Validation accuracy.
-    pub val_accuracy: f64,
-}
-
-impl From<&EpochMetrics> for CurvePoint {
-    fn from(epoch: &EpochMetrics) -> Self {
-        let &EpochMetrics { epoch, train_loss, val_loss, val_accuracy, .. } = epoch;
-        Self { epoch, train_loss, val_loss, val_accuracy }
-    }
-}
-
-/// A treatment against the first one, seed by seed.
+/// A treatment against an opponent in one measure, seed by seed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
+    /// Strength of the shortcut.
+    pub shortcut: f64,
     /// Attention kind.
     pub arch: AttentionKind,
     /// The treatment.
     pub treatment: Treatment,
     /// What it is compared with.
     pub against: Treatment,
-    /// Difference of the test accuracies; above 0 where the treatment does better.
-    pub accuracy_gain: Spread,
-    /// Difference of the test losses; below 0 where the treatment does better.
-    pub loss_change: Spread,
-    /// Seeds where the treatment's accuracy is higher.
-    pub wins: usize,
-    /// Seeds compared.
-    pub seeds: usize,
+    /// What is compared.
+    pub measure: Measure,
+    /// The treatment's value less its opponent's.
+    pub change: Spread,
+    /// One-tailed paired Wilcoxon test: the probability of so clear an improvement by chance.
+    pub p_better: f64,
+    /// The same of so clear a change for the worse.
+    pub p_worse: f64,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// Which way a comparison points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Clearly better.
+    Better,
+    /// Clearly worse.
+    Worse,
+    /// The runs do not tell.
+    Unclear,
+}
+
+impl Verdict {
+    /// A comparison is clear where its one-tailed p is below this, in either direction, so that chance alone makes one in
+    /// twenty clear.
+    pub const CLEAR: f64 = 0.025;
+
+    /// The fewest seeds at which a comparison can be clear: 2 to the power of minus 6 is below 0.025.
+    pub const FEWEST_SEEDS: usize = 6;
+
+    fn of(p_better: f64, p_worse: f64) -> Self {
+        match (p_better < Self::CLEAR, p_worse < Self::CLEAR) {
+            (true, _) => Self::Better,
+            (_, true) => Self::Worse,
+            _ => Self::Unclear,
+        }
+    }
 }
 
 impl GraphReport {
-    pub(super) fn of<'a>(graphs: impl ExactSizeIterator<Item = &'a Dataset> + Clone) -> Self {
-        let spurious_of = |graph: &Dataset| graph.spurious().unwrap_or_default().iter().filter(|s| **s).count();
-        let edges: usize = graphs.clone().map(|graph| graph.graph().num_edges()).sum();
-        let spurious: usize = graphs.clone().map(spurious_of).sum();
-        let first = graphs.clone().next();
-        let split = first.and_then(|graph| graph.splits().first()).cloned().unwrap_or_default();
+    pub(super) fn of(dataset: &Dataset) -> Self {
+        let edges = dataset.graph().num_edges();
+        let spurious = dataset.spurious().unwrap_or_default().iter().filter(|s| **s).count();
+        let split = dataset.splits().first().cloned().unwrap_or_default();
         Self {
-            nodes: first.map_or(0, Dataset::num_nodes),
-            edges: edges as f64 / graphs.len().max(1) as f64,
+            nodes: dataset.num_nodes(),
+            edges,
             spurious_share: spurious as f64 / edges.max(1) as f64,
             train: split.train.len(),
             val: split.val.len(),
@@ -137,64 +153,94 @@ impl GraphReport {
 
 impl ArmReport {
     /// Sums up the runs; `None` where there are none.
-    pub(super) fn of(
-        arch: AttentionKind,
-        treatment: Treatment,
-        runs: impl Iterator<Item = (RunReport, Option<AttentionHistogram>)>,
-    ) -> Option<Self> {
-        let (runs, histograms): (Vec<RunReport>, Vec<Option<AttentionHistogram>>) = runs.unzip();
-        let spread = |figure: fn(&RunReport) -> f64| Spread::of(&runs.iter().map(figure).collect::<Vec<f64>>());
-        let attention = |figure: fn(&AttentionOnSpurious) -> f64| {
-            Spread::of(&runs.iter().filter_map(|run| run.attention.as_ref()).map(figure).collect::<Vec<f64>>())
+    pub(super) fn of(Setting { shortcut, kind, treatment }: Setting, runs: Vec<RunReport>) -> Option<Self> {
+        let spread = |figure: &dyn Fn(&RunReport) -> Option<f64>| {
+            Spread::of(&runs.iter().filter_map(figure).collect::<Vec<f64>>())
         };
-        let histogram = histograms.into_iter().flatten().reduce(|mut sum, next| {
-            sum.merge(&next);
-            sum
-        });
         Some(Self {
-            arch,
+            shortcut,
+            arch: kind,
             treatment,
-            test_loss: spread(|run| run.test_loss)?,
-            test_accuracy: spread(|run| run.test_accuracy)?,
-            spurious_attention: attention(|a| a.share),
-            uniform_attention: attention(|a| a.uniform),
-            useful_above_spurious: attention(|a| a.auc),
-            histogram,
+            test_loss: spread(&|run| Some(run.test_loss))?,
+            test_accuracy: spread(&|run| Some(run.test_accuracy))?,
+            attention_auc: spread(&|run| run.attention_auc),
+            spurious_attention: spread(&|run| Some(run.attention?.share)),
+            uniform_attention: spread(&|run| Some(run.attention?.uniform)),
+            useful_above_spurious: spread(&|run| Some(run.attention?.auc)),
             runs,
         })
+    }
+
+    /// A measure's mean and deviation over the runs.
+    pub fn spread(&self, measure: Measure) -> Option<Spread> {
+        match measure {
+            Measure::SpuriousAttention => self.spurious_attention,
+            Measure::TestLoss => Some(self.test_loss),
+            Measure::TestAccuracy => Some(self.test_accuracy),
+            Measure::AttentionAuc => self.attention_auc,
+        }
     }
 }
 
 impl Comparison {
-    fn of(arm: &ArmReport, against: &ArmReport) -> Option<Self> {
-        let differences = |figure: fn(&RunReport) -> f64| -> Vec<f64> {
-            arm.runs.iter().zip(&against.runs).map(|(a, b)| figure(a) - figure(b)).collect()
-        };
-        let gains = differences(|run| run.test_accuracy);
+    /// `None` where the arms have no pair of runs with the measure.
+    fn of(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Self> {
+        let pairs = arm.runs.iter().zip(&against.runs);
+        let changes: Vec<f64> = pairs.filter_map(|(run, other)| Some(measure.of(run)? - measure.of(other)?)).collect();
+        let falls: Vec<f64> = changes.iter().map(|change| -change).collect();
+        let (p_higher, p_lower) = (wilcoxon_greater(&changes)?, wilcoxon_greater(&falls)?);
+        let (p_better, p_worse) = if measure.lower_is_better() { (p_lower, p_higher) } else { (p_higher, p_lower) };
         Some(Self {
+            shortcut: arm.shortcut?,
             arch: arm.arch,
             treatment: arm.treatment,
             against: against.treatment,
-            accuracy_gain: Spread::of(&gains)?,
-            loss_change: Spread::of(&differences(|run| run.test_loss))?,
-            wins: gains.iter().filter(|gain| **gain > 0.0).count(),
-            seeds: gains.len(),
+            measure,
+            change: Spread::of(&changes)?,
+            p_better,
+            p_worse,
+            verdict: Verdict::of(p_better, p_worse),
         })
+    }
+
+    /// One-tailed p in the direction that the runs point.
+    pub fn p(&self) -> f64 {
+        self.p_better.min(self.p_worse)
     }
 }
 
 impl DemoReport {
     pub(super) fn new(config: DemoConfig, graph: GraphReport, arms: Vec<ArmReport>) -> Self {
-        let pairs = arms.iter().flat_map(|against| {
-            let others = arms.iter().filter(|arm| arm.arch == against.arch && arm.treatment != against.treatment);
-            others.filter(|_| against.treatment == Treatment::ALL[0]).map(move |arm| (arm, against))
-        });
-        let comparisons = pairs.filter_map(|(arm, against)| Comparison::of(arm, against)).collect();
-        Self { graph, arms, comparisons, config }
+        let mut report = Self { graph, arms, comparisons: Vec::new(), config };
+        let mut comparisons = Vec::new();
+        for arm in &report.arms {
+            for against in arm.treatment.opponents() {
+                let Some(other) = report.arm(arm.shortcut, arm.arch, against) else { continue };
+                comparisons.extend(Measure::ALL.into_iter().filter_map(|measure| Comparison::of(arm, other, measure)));
+            }
+        }
+        report.comparisons = comparisons;
+        report
     }
 
-    /// The arms of one attention kind, in the order of [`Treatment::ALL`].
-    pub fn arms_of(&self, kind: AttentionKind) -> impl Iterator<Item = &ArmReport> {
-        self.arms.iter().filter(move |arm| arm.arch == kind)
+    /// An arm.
+    pub fn arm(&self, shortcut: Option<f64>, kind: AttentionKind, treatment: Treatment) -> Option<&ArmReport> {
+        self.arms.iter().find(|arm| arm.shortcut == shortcut && arm.arch == kind && arm.treatment == treatment)
+    }
+
+    /// The treatments that are compared, each with its opponents.
+    pub fn matches(&self) -> impl Iterator<Item = (Treatment, Treatment)> {
+        let treatments = self.config.treatments();
+        treatments.flat_map(|treatment| treatment.opponents().map(move |against| (treatment, against)))
+    }
+
+    /// The comparisons of a treatment with an opponent in a measure, at every strength and for every kind.
+    pub fn comparisons_of(
+        &self,
+        (treatment, against): (Treatment, Treatment),
+        measure: Measure,
+    ) -> impl Iterator<Item = &Comparison> {
+        let all = self.comparisons.iter().filter(move |c| c.measure == measure);
+        all.filter(move |c| c.treatment == treatment && c.against == against)
     }
 }

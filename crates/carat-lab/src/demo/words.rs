@@ -1,53 +1,7 @@
-//! What the demo says in words and in its table, the same on the terminal and on the page.
+//! What the demo says in words, the same on the terminal and on the page. Whatever is said about the outcome is chosen by
+//! the comparisons' verdicts.
 
-use super::{DemoReport, Treatment};
-use crate::statistics::Spread;
-
-/// Headings of [`rows`]; those of columns that are aligned to the right start with `>`.
-pub const HEADINGS: [&str; 7] =
-    ["attention", "trained on", ">accuracy", ">loss", ">on spurious", ">if uniform", ">useful first"];
-
-/// The table: one row per arm, mean ± standard deviation over seeds.
-pub fn rows(report: &DemoReport) -> Vec<Vec<String>> {
-    let optional = |spread: Option<Spread>| spread.map_or("-".to_string(), |spread| spread.text(2));
-    let row = |arm: &super::ArmReport| {
-        vec![
-            arm.arch.to_string(),
-            arm.treatment.label().to_string(),
-            arm.test_accuracy.text(3),
-            arm.test_loss.text(2),
-            optional(arm.spurious_attention),
-            arm.uniform_attention.map_or("-".to_string(), |spread| format!("{:.2}", spread.mean)),
-            optional(arm.useful_above_spurious),
-        ]
-    };
-    report.arms.iter().map(row).collect()
-}
-
-/// What the columns of the table are, as name and meaning.
-pub fn meaning(report: &DemoReport) -> [(&'static str, String); 5] {
-    let deviation = if report.config.seeds > 1 { ", ± standard deviation" } else { "" };
-    let seeds = match report.config.seeds {
-        1 => "one seed".to_string(),
-        seeds => format!("{seeds} seeds, each with a graph of its own"),
-    };
-    [
-        ("accuracy, loss", format!("on test nodes; mean{deviation} over {seeds}")),
-        (
-            "useful edges only",
-            "an oracle: spurious edges removed before training and testing, which no method could know; \
-             it shows what they cost"
-                .into(),
-        ),
-        ("on spurious", "share of a test node's attention that lies on spurious in-edges (last layer)".into()),
-        ("if uniform", "that share if all in-edges got the same attention".into()),
-        (
-            "useful first",
-            "probability that a useful in-edge of a test node gets more attention than a spurious one; 0.5 is chance"
-                .into(),
-        ),
-    ]
-}
+use super::{Comparison, DemoReport, Measure, Treatment, Verdict};
 
 /// What a planted graph is.
 pub fn planted_graph(report: &DemoReport) -> String {
@@ -56,67 +10,152 @@ pub fn planted_graph(report: &DemoReport) -> String {
         "A planted graph is artificial: {} nodes with about {:.0} in-edges each, in {} classes. Useful edges mostly join nodes \
          of one class. The others, {:.0} % of all, are spurious: they come from decoy nodes whose words hint at the label \
          of a training node more often than chance, and say nothing about the label of a validation or test node. A \
-         network that listens to them can learn a shortcut that does not carry over.",
+         network that listens to them learns a shortcut that does not carry over. The shortcut's strength is the share of \
+         a training node's spurious edges that are aimed at its class: 0 is none, 1 is all.",
         graph.nodes,
-        graph.edges / graph.nodes.max(1) as f64,
+        graph.edges as f64 / graph.nodes.max(1) as f64,
         planted.classes,
         100.0 * graph.spurious_share
     )
 }
 
-/// The main figures as sentences, one or two per attention kind. They say which way the figures point, whichever it is.
-pub fn findings(report: &DemoReport) -> Vec<String> {
-    report
-        .config
-        .kinds
-        .iter()
-        .map(|&kind| {
-            let mut sentences = Vec::new();
-            for comparison in report.comparisons.iter().filter(|comparison| comparison.arch == kind) {
-                let mean = |treatment: Treatment| {
-                    let mut arms = report.arms_of(kind).filter(|arm| arm.treatment == treatment);
-                    arms.next().map_or(f64::NAN, |arm| arm.test_accuracy.mean)
-                };
-                let (treatment, against) = (comparison.treatment, comparison.against);
-                sentences.push(format!(
-                    "accuracy {:.3} with {}, {:.3} with {} (difference {}, higher on {} of {} seeds)",
-                    mean(against),
-                    against.label(),
-                    mean(treatment),
-                    treatment.label(),
-                    signed(comparison.accuracy_gain),
-                    comparison.wins,
-                    comparison.seeds
-                ));
-            }
-            for arm in report.arms_of(kind) {
-                if let (Some(share), Some(uniform)) = (arm.spurious_attention, arm.uniform_attention) {
-                    sentences.push(format!(
-                        "{:.0} % of attention on spurious edges with {}, where uniform attention puts {:.0} %",
-                        100.0 * share.mean,
-                        arm.treatment.label(),
-                        100.0 * uniform.mean
-                    ));
-                }
-            }
-            format!("{kind}: {}.", sentences.join("; "))
+/// What was done about the spurious edges, as name and meaning.
+pub fn treatments(report: &DemoReport) -> Vec<(&'static str, &'static str)> {
+    report.config.treatments().map(|treatment| (treatment.label(), treatment.meaning())).collect()
+}
+
+/// What p is, and when a difference is called clear.
+pub fn statistics(report: &DemoReport) -> String {
+    let seeds = report.config.seeds;
+    let text = format!(
+        "Means over {}. p is that of a one-tailed paired Wilcoxon test over graphs, in the direction that the runs point. \
+         A difference is clear where p is below {}, so that chance alone makes one comparison in twenty clear.",
+        graphs(seeds),
+        Verdict::CLEAR
+    );
+    if seeds >= Verdict::FEWEST_SEEDS { text } else { format!("{text} {}", too_few(seeds)) }
+}
+
+/// What there is to win: the accuracy without spurious edges.
+pub fn cost(report: &DemoReport) -> String {
+    let kinds = report.config.kinds.iter().filter_map(|&kind| {
+        let arm = report.arm(None, kind, Treatment::Oracle)?;
+        Some(format!("{:.3} for {kind}", arm.test_accuracy.mean))
+    });
+    format!("With the useful edges only, test accuracy is {}.", list(&kinds.collect::<Vec<_>>()))
+}
+
+/// What CAR does against the baseline, and whether it does more than its control, which only smooths attention.
+pub fn conclusion(report: &DemoReport) -> Vec<String> {
+    if report.config.seeds < Verdict::FEWEST_SEEDS {
+        return vec![too_few(report.config.seeds)];
+    }
+    let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
+    causal
+        .flat_map(|(treatment, control)| {
+            [against_baseline(report, treatment), against_control(report, treatment, control)]
         })
         .collect()
 }
 
-/// A difference with its sign.
-fn signed(spread: Spread) -> String {
-    let sign = if spread.mean >= 0.0 { "+" } else { "" };
-    format!("{sign}{}", spread.text(3))
+fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
+    let counts = |measure| Counts::of(report, (treatment, Treatment::Baseline), measure);
+    let words = |measure: Measure| {
+        let Counts { better, worse, .. } = counts(measure);
+        format!("clearly lower {} in {}, clearly higher in {}", measure.label(), number(better), number(worse))
+    };
+    format!(
+        "Against the baseline, over {} cases (a strength of the shortcut and an attention kind), {} has {}; and {}.",
+        counts(Measure::TestLoss).all(),
+        treatment.label(),
+        words(Measure::TestLoss),
+        words(Measure::SpuriousAttention)
+    )
+}
+
+fn against_control(report: &DemoReport, treatment: Treatment, control: Treatment) -> String {
+    let (pair, name) = ((treatment, control), treatment.label());
+    let counts = Counts::of(report, pair, Measure::TestLoss);
+    let (better, worse, all) = (counts.better, counts.worse, counts.all());
+    let answer = match (better, worse) {
+        (0, 0) => format!("Nothing here tells {name} from mere smoothing of attention"),
+        (0, _) => {
+            format!("Here {name} loses to mere smoothing of attention in {worse} of {all} cases and wins in none")
+        }
+        _ if better == all => format!("Here {name} beats mere smoothing of attention in every case"),
+        _ => format!(
+            "Here {name} beats mere smoothing of attention in {better} of {all} cases and loses in {}",
+            number(worse)
+        ),
+    };
+    let words = [
+        (Verdict::Better, "clearly lower"),
+        (Verdict::Worse, "clearly higher"),
+        (Verdict::Unclear, "not clearly different"),
+    ];
+    let outcomes = words.into_iter().filter_map(|(verdict, words)| {
+        let places = places(report, report.comparisons_of(pair, Measure::TestLoss).filter(|c| c.verdict == verdict));
+        (!places.is_empty()).then(|| format!("{words} at {places}"))
+    });
+    let outcomes: Vec<String> = outcomes.collect();
+    format!("{answer}: against its control's, its test loss is {}.", outcomes.join(", "))
+}
+
+/// How many comparisons come out which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counts {
+    better: usize,
+    worse: usize,
+    unclear: usize,
+}
+
+impl Counts {
+    fn of(report: &DemoReport, pair: (Treatment, Treatment), measure: Measure) -> Self {
+        let count = |verdict| report.comparisons_of(pair, measure).filter(|c| c.verdict == verdict).count();
+        Self { better: count(Verdict::Better), worse: count(Verdict::Worse), unclear: count(Verdict::Unclear) }
+    }
+
+    fn all(self) -> usize {
+        self.better + self.worse + self.unclear
+    }
+}
+
+fn number(count: usize) -> String {
+    if count == 0 { "none".to_string() } else { count.to_string() }
+}
+
+/// Strengths of the shortcut, with the kinds where they are not all.
+fn places<'a>(report: &DemoReport, comparisons: impl Iterator<Item = &'a Comparison>) -> String {
+    let comparisons: Vec<&Comparison> = comparisons.collect();
+    let places = report.config.shortcuts.iter().filter_map(|&shortcut| {
+        let kinds: Vec<String> =
+            comparisons.iter().filter(|c| c.shortcut == shortcut).map(|c| c.arch.to_string()).collect();
+        match kinds.len() {
+            0 => None,
+            count if count == report.config.kinds.len() => Some(format!("{shortcut}")),
+            _ => Some(format!("{shortcut} ({})", list(&kinds))),
+        }
+    });
+    list(&places.collect::<Vec<_>>())
+}
+
+fn too_few(seeds: usize) -> String {
+    format!("With {} no difference can be clear; --seeds {} or more can.", graphs(seeds), Verdict::FEWEST_SEEDS)
+}
+
+fn graphs(seeds: usize) -> String {
+    if seeds == 1 { "one graph".to_string() } else { format!("{seeds} graphs") }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_carry_their_sign() {
-        assert_eq!(signed(Spread { mean: 0.1, deviation: Some(0.02) }), "+0.100 ± 0.020");
-        assert_eq!(signed(Spread { mean: -0.1, deviation: None }), "-0.100");
-    }
-}
+#[path = "words_tests.rs"]
+mod tests;

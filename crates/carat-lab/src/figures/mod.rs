@@ -2,17 +2,13 @@
 //! side on a desktop, so that text keeps its size. Colours are classes that the page's style sheet fills in, for light
 //! and dark.
 
-mod accuracy;
-mod attention;
-mod curves;
 mod scale;
 mod svg;
+mod sweep;
 
-pub use accuracy::accuracy;
-pub use attention::attention;
-pub use curves::curves;
+pub use sweep::sweep;
 
-use crate::demo::{DemoReport, Treatment};
+use crate::demo::Treatment;
 use crate::page::escape;
 
 /// A figure of a page.
@@ -48,12 +44,6 @@ impl Figure {
 fn series(treatment: Treatment) -> String {
     let position = Treatment::ALL.iter().position(|t| *t == treatment).unwrap_or_default();
     format!("series-{position}")
-}
-
-/// A legend with the treatments that the report has.
-fn treatments(report: &DemoReport) -> Vec<(String, String)> {
-    let present = Treatment::ALL.into_iter().filter(|t| report.arms.iter().any(|arm| arm.treatment == *t));
-    present.map(|t| (series(t), t.label().to_string())).collect()
 }
 
 #[cfg(test)]

@@ -45,23 +45,6 @@ fn nice_step(least: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Ticks at 1, 2 and 5 times powers of ten for an axis of decimal logarithms: the logarithm, and the text of its value.
-pub(super) fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
-    let (first, last) = (low.floor().clamp(-12.0, 12.0) as i32, high.ceil().clamp(-12.0, 12.0) as i32);
-    let candidates = (first..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|factor| (factor, power)));
-    let ticks: Vec<(i32, f64, String)> = candidates
-        .map(|(factor, power)| {
-            let decimals = (-power).max(0) as usize;
-            (power, f64::log10(factor) + f64::from(power), format!("{:.decimals$}", factor * 10f64.powi(power)))
-        })
-        .filter(|(_, value, _)| (low..=high).contains(value))
-        .collect();
-    // Over many powers of ten the powers alone are enough.
-    let many = ticks.len() > 8;
-    let kept = ticks.into_iter().filter(|(power, value, _)| !many || *value == f64::from(*power));
-    kept.map(|(_, value, text)| (value, text)).collect()
-}
-
 /// Smallest and largest finite value, with `margin` times their distance added on both sides.
 pub(super) fn extent(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     let (low, high) = values
@@ -85,16 +68,6 @@ mod tests {
         assert_eq!(texts(0.713, 0.941, 5), ["0.75", "0.80", "0.85", "0.90"]);
         assert_eq!(texts(1.0, 97.0, 4), ["50"]);
         assert_eq!(texts(-30.0, 30.0, 3), ["-20", "0", "20"]);
-    }
-
-    #[test]
-    fn logarithmic_ticks_are_round_values() {
-        let texts = |low: f64, high: f64| {
-            log_ticks((low.log10(), high.log10())).into_iter().map(|(_, text)| text).collect::<Vec<_>>()
-        };
-        assert_eq!(texts(0.15, 5.5), ["0.2", "0.5", "1", "2", "5"]);
-        assert_eq!(texts(0.0001, 12.0), ["0.0001", "0.001", "0.01", "0.1", "1", "10"]);
-        assert_eq!(log_ticks((f64::INFINITY, f64::NEG_INFINITY)), []);
     }
 
     #[test]

@@ -53,14 +53,6 @@ impl Panel {
         self.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, "label middle", label);
     }
 
-    /// A category's name under the x axis, on two lines where it is long.
-    pub(super) fn category(&mut self, value: f64, name: &str) {
-        let place = self.x.place(value);
-        for (row, line) in two_lines(name, 18).iter().enumerate() {
-            self.text(place, HEIGHT - BOTTOM + 17.0 + 14.0 * row as f64, "tick middle", line);
-        }
-    }
-
     /// A dot that tells `tip` when pointed at.
     pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64, tip: &str) {
         let (x, y) = (self.x.place(x), self.y.place(y));
@@ -77,43 +69,6 @@ impl Panel {
         }
         let mark = format!("<polyline class=\"line {}\" points=\"{path}\"", escape(class));
         self.body.push_str(&format!("{mark}><title>{}</title></polyline>", escape(tip)));
-    }
-
-    /// Bars side by side over `bounds` (one more than heights) as one filled outline.
-    pub(super) fn area(&mut self, class: &str, bounds: &[f64], heights: &[f64]) {
-        let base = self.y.place(0.0);
-        let mut path = String::new();
-        for (pair, height) in bounds.windows(2).zip(heights) {
-            let (left, right, top) = (self.x.place(pair[0]), self.x.place(pair[1]), self.y.place(*height));
-            let start = if path.is_empty() { format!("M{left:.1},{base:.1}") } else { String::new() };
-            let _ = write!(path, "{start}L{left:.1},{top:.1}L{right:.1},{top:.1}");
-        }
-        let end = bounds.last().map_or(base, |last| self.x.place(*last));
-        let _ = write!(path, "L{end:.1},{base:.1}");
-        self.body.push_str(&format!("<path class=\"area {}\" d=\"{path}\"/>", escape(class)));
-    }
-
-    /// An invisible column over the whole height that tells `tip` when pointed at.
-    pub(super) fn hover(&mut self, (from, to): (f64, f64), tip: &str) {
-        let (left, right) = (self.x.place(from), self.x.place(to));
-        let (width, height) = (right - left, HEIGHT - BOTTOM - TOP);
-        let mark =
-            format!("<rect class=\"hover\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height}\"");
-        self.body.push_str(&format!("{mark}><title>{}</title></rect>", escape(tip)));
-    }
-
-    /// A dashed upright line at a value, with a name at its top.
-    pub(super) fn rule(&mut self, value: f64, name: &str) {
-        let place = self.x.place(value);
-        self.segment("rule", (place, TOP), (place, HEIGHT - BOTTOM));
-        self.text(place + 4.0, TOP + 10.0, "label", name);
-    }
-
-    /// A short level line around a value, with its text at the right end.
-    pub(super) fn level(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
-        let (x, y) = (self.x.place(x), self.y.place(y));
-        self.segment(&format!("mean {class}"), (x - 20.0, y), (x + 20.0, y));
-        self.text(x + 24.0, y + 4.0, "value", text);
     }
 
     /// The SVG element; `description` is for those who cannot see it.
@@ -138,33 +93,15 @@ impl Panel {
     }
 }
 
-/// Breaks a text of more than `most` characters at the space nearest to its middle.
-fn two_lines(text: &str, most: usize) -> Vec<&str> {
-    let middle = text.len() / 2;
-    let space = text.match_indices(' ').map(|(place, _)| place).min_by_key(|place| place.abs_diff(middle));
-    match space {
-        Some(place) if text.chars().count() > most => vec![&text[..place], &text[place + 1..]],
-        _ => vec![text],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_names_break_near_the_middle() {
-        assert_eq!(two_lines("all edges but the spurious", 18), ["all edges but", "the spurious"]);
-        assert_eq!(two_lines("all edges", 18), ["all edges"]);
-        assert_eq!(two_lines("unbreakable-but-very-long", 18), ["unbreakable-but-very-long"]);
-    }
 
     #[test]
     fn marks_hold_numbers_only_and_texts_are_escaped() {
         let mut panel = Panel::new("<gat>", (0.0, 1.0), (0.0, 1.0), "a & b");
         panel.line("series-0", [(0.0, 0.0), (0.5, f64::NAN), (1.0, 1.0)].into_iter(), "1 < 2");
         panel.dot("series-0", (0.5, 0.5), 3.0, "\"");
-        panel.area("useful", &[0.0, 0.5, 1.0], &[0.2, 0.4]);
         let svg = panel.finish("none");
         assert!(svg.contains("points=\"46.0,206.0 330.0,30.0\""), "{svg}");
         assert!(svg.contains("&lt;gat&gt;") && svg.contains("a &amp; b") && svg.contains("1 &lt; 2"));

@@ -1,0 +1,100 @@
+//! What is done about the spurious edges.
+
+use carat::{Arm, EntityChoice, Lambda, Target, TrainConfig};
+use serde::Serialize;
+
+/// What is done about the spurious edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Treatment {
+    /// Nothing: a plain network.
+    Baseline,
+    /// Attention is pulled towards the same value on every edge. Whatever this does, no causal signal did.
+    Control,
+    /// Attention is pulled towards the effects of deleting edges: causal attention regularisation as in the paper.
+    Car,
+    /// The control of [`Treatment::EveryNode`]: attention of every node is pulled towards uniform attention.
+    EveryNodeControl,
+    /// As [`Treatment::Car`] with every node for an entity, labelled or not, and distributions for targets.
+    EveryNode,
+    /// The spurious edges are taken out before training and before testing. No method could know them; the figures tell
+    /// what they cost.
+    Oracle,
+}
+
+impl Treatment {
+    /// Every treatment, in the order of tables.
+    pub const ALL: [Self; 6] =
+        [Self::Baseline, Self::Control, Self::Car, Self::EveryNodeControl, Self::EveryNode, Self::Oracle];
+
+    /// What tables and legends say.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Control => "control",
+            Self::Car => "CAR",
+            Self::EveryNodeControl => "control of every node",
+            Self::EveryNode => "CAR of every node",
+            Self::Oracle => "useful edges only",
+        }
+    }
+
+    /// What it is, for those who have not read the paper.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Baseline => "plain training, no regulariser",
+            Self::Control => {
+                "the same regulariser without a causal signal: every in-edge of a training node has the same target, 0.5. It \
+                 smooths attention and knows nothing"
+            }
+            Self::Car => {
+                "causal attention regularisation: in every step some in-edges of each training node are deleted, one at a \
+                 time, and attention is pulled up where the deletion hurts the node's prediction and down where it does not"
+            }
+            Self::EveryNodeControl => "the control of the next: attention of every node is pulled towards uniform",
+            Self::EveryNode => {
+                "an experiment beyond the paper: deletions at every node, with the network's own guess where the label is \
+                 unknown, and all attention of a node pulled towards a distribution made of its edges' effects"
+            }
+            Self::Oracle => {
+                "an oracle: the spurious edges are taken out before training and testing. No method could know them; this \
+                 shows what they cost"
+            }
+        }
+    }
+
+    /// Whether the graph keeps its spurious edges.
+    pub(super) fn has_spurious_edges(self) -> bool {
+        self != Self::Oracle
+    }
+
+    /// For a treatment with a causal signal: the same without one.
+    pub fn control(self) -> Option<Self> {
+        match self {
+            Self::Car => Some(Self::Control),
+            Self::EveryNode => Some(Self::EveryNodeControl),
+            Self::Baseline | Self::Control | Self::EveryNodeControl | Self::Oracle => None,
+        }
+    }
+
+    /// What it is compared with.
+    pub fn opponents(self) -> impl Iterator<Item = Self> {
+        self.control().into_iter().flat_map(|control| [Self::Baseline, control])
+    }
+
+    /// The settings of training with the treatment; the strength of regularisers is that of `train`.
+    pub(super) fn settings(self, train: &TrainConfig) -> TrainConfig {
+        let train = train.clone();
+        match self {
+            Self::Baseline | Self::Oracle => TrainConfig { lambda: Lambda::default(), ..train },
+            Self::Control => TrainConfig { regulariser: Arm::Constant, ..train },
+            Self::Car => TrainConfig { regulariser: Arm::Causal, ..train },
+            Self::EveryNodeControl => TrainConfig { regulariser: Arm::Constant, ..every_node(train) },
+            Self::EveryNode => TrainConfig { regulariser: Arm::Causal, ..every_node(train) },
+        }
+    }
+}
+
+fn every_node(train: TrainConfig) -> TrainConfig {
+    TrainConfig { entities: EntityChoice::All, target: Target::Distribution, ..train }
+}
