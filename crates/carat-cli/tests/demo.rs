@@ -42,7 +42,10 @@ fn the_page_is_whole_and_self_contained() {
         assert!(page.contains(&format!("<h3>{measure} against the strength of the shortcut</h3>")), "{measure}");
     }
     assert_eq!(page.matches("<svg ").count(), 12);
-    for tag in ["html", "head", "body", "main", "figure", "svg", "table", "tr", "ul", "li", "title", "text", "script"] {
+    for tag in [
+        "html", "head", "body", "main", "figure", "svg", "table", "caption", "tr", "ul", "li", "title", "text",
+        "script",
+    ] {
         let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
         assert!(opened > 0, "{tag}");
@@ -104,7 +107,7 @@ fn other_seeds_other_numbers_and_the_page_tells_how_to_repeat_them() {
     assert_eq!(second["arms"][0]["runs"][0]["seed"], 7);
     assert_eq!(second["arms"].as_array().unwrap().len(), 3 * 3 * 5 + 3);
     assert!(page.contains("carat demo --seed 7 --seeds 1 --nodes 120 --lambda 0.5 --every-node"));
-    assert!(page.contains("CAR of every node - control of every node"));
+    assert!(page.contains("Test loss, lower is better: CAR at every node and control at every node"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct DemoConfig {
     pub train: TrainConfig,
     /// Attention kinds to compare (all).
     pub kinds: Vec<AttentionKind>,
-    /// Whether to train CAR of every node and its control, too (no): it takes some five times as long as CAR.
+    /// Whether to train CAR at every node and its control, too (no): it takes some five times as long as CAR.
     pub every_node: bool,
     /// The first seed (0).
     pub first_seed: u64,

@@ -58,8 +58,8 @@ impl Page {
         self.body.push_str(&format!("<ul>\n{points}</ul>\n"));
     }
 
-    /// A table. A heading that starts with `>` has its column aligned to the right.
-    pub fn table(&mut self, headings: &[&str], rows: &[Vec<String>]) {
+    /// A table, with what it shows above it. A heading that starts with `>` has its column aligned to the right.
+    pub fn table(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
         let right = |column: usize| headings.get(column).is_some_and(|heading| heading.starts_with('>'));
         let cell = |tag: &str, column: usize, text: &str| {
             let class = if right(column) { " class=\"number\"" } else { "" };
@@ -71,7 +71,8 @@ impl Page {
         };
         let head = row("th", &mut headings.iter().copied());
         let body: String = rows.iter().map(|cells| row("td", &mut cells.iter().map(String::as_str))).collect();
-        let table = format!("<table>\n<thead>\n{head}</thead>\n<tbody>\n{body}</tbody>\n</table>");
+        let caption = format!("<caption>{}</caption>", escape(caption));
+        let table = format!("<table>\n{caption}\n<thead>\n{head}</thead>\n<tbody>\n{body}</tbody>\n</table>");
         self.body.push_str(&format!("<div class=\"scroll\" tabindex=\"0\">{table}</div>\n"));
     }
 
@@ -127,7 +128,7 @@ mod tests {
         page.paragraph(HOSTILE);
         page.code(HOSTILE);
         page.list(&[HOSTILE.to_string()]);
-        page.table(&[HOSTILE, ">n"], &[vec![HOSTILE.to_string(), "1".to_string()]]);
+        page.table(HOSTILE, &[HOSTILE, ">n"], &[vec![HOSTILE.to_string(), "1".to_string()]]);
         page.data("data", &HOSTILE);
         let html = page.finish();
         assert_eq!(html.matches("<script").count(), 1);

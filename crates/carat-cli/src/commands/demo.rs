@@ -36,7 +36,7 @@ pub struct Args {
     /// Strength of CAR and of its control
     #[arg(long, value_name = "LAMBDA", default_value_t = DemoConfig::default().train.lambda)]
     lambda: Lambda,
-    /// Train CAR of every node and its control, too; takes several times as long
+    /// Train CAR at every node and its control, too; takes several times as long
     #[arg(long)]
     every_node: bool,
     /// The page to write
@@ -109,8 +109,8 @@ fn text(printed: &Printed) -> String {
         let indented = wrap(meaning, WIDTH - 2 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
         text.push_str(&format!("{name:<width$}  {indented}\n"));
     }
-    let measured = Measure::ALL.map(|measure| demo::measured(report, measure));
-    for demo::Table { title, headings, rows } in measured.into_iter().chain([demo::summary(report)]) {
+    let measured = Measure::ALL.into_iter().flat_map(|measure| demo::measured(report, measure));
+    for demo::Table { title, headings, rows } in measured {
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         text.push_str(&format!("\n{title}\n{}", table(&headings, &rows)));
     }

@@ -48,7 +48,7 @@ impl Measure {
             Self::TestAccuracy => "the share of test nodes whose class is predicted right",
             Self::AttentionAuc => {
                 "the probability that attention ranks an in-neighbour of the test node's class above one of another class; \
-                 0.5 is chance, and smoothing cannot raise it"
+                 0.5 is chance, and what uniform attention has"
             }
         }
     }

@@ -21,14 +21,14 @@ pub fn page(report: &DemoReport) -> String {
     page.paragraph(&cost(report));
     for measure in Measure::ALL {
         page.figure(&figures::sweep(report, measure));
-        show(&mut page, &measured(report, measure));
+        measured(report, measure).iter().for_each(|table| show(&mut page, table));
     }
     page.heading("What this shows, and what it does not");
     page.list(&limits(report));
     page.heading("How it was measured");
     page.paragraph(&method(report));
     page.paragraph(&strength(&report.config));
-    page.table(&["setting", ">value"], &settings(&report.config));
+    page.table("Settings", &["setting", ">value"], &settings(&report.config));
     page.paragraph(
         "The same command gives the same numbers on any number of threads. They lie in this file as JSON, with every run, \
          in the element with the id 'report'.",
@@ -39,7 +39,7 @@ pub fn page(report: &DemoReport) -> String {
 }
 
 fn show(page: &mut Page, table: &Table) {
-    page.table(&table.headings.iter().map(String::as_str).collect::<Vec<_>>(), &table.rows);
+    page.table(&table.title, &table.headings.iter().map(String::as_str).collect::<Vec<_>>(), &table.rows);
 }
 
 fn limits(report: &DemoReport) -> Vec<String> {
@@ -58,7 +58,7 @@ fn limits(report: &DemoReport) -> Vec<String> {
             format!("{comparisons} comparisons over few graphs: read the figures, not the probabilities.")
         } else {
             let by_chance = comparisons as f64 / 20.0;
-            format!("Of {comparisons} comparisons, chance alone would make about {by_chance:.0} clear.")
+            format!("Of {comparisons} comparisons, chance alone would make at most about {by_chance:.0} clear.")
         },
         "Attention is that of the last layer. What a neighbour passes on is itself a mixture of what it heard, so little \
          attention on spurious edges in one layer is not the same as no influence."

@@ -119,8 +119,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// A comparison is clear where its one-tailed p is below this, in either direction, so that chance alone makes one in
-    /// twenty clear.
+    /// A comparison is clear where its one-tailed p is below this, in either direction, so that chance alone makes
+    /// at most one in twenty clear.
     pub const CLEAR: f64 = 0.025;
 
     /// The fewest seeds at which a comparison can be clear: 2 to the power of minus 6 is below 0.025.

@@ -1,6 +1,6 @@
 //! The demo's tables, the same on the terminal and on the page.
 
-use super::{Comparison, DemoReport, Measure, Verdict};
+use super::{Comparison, DemoReport, Measure, Treatment, Verdict};
 
 /// A table of texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,49 +13,55 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A measure at every strength of the shortcut for every attention kind: means over seeds per treatment, and how treatments
-/// differ from their opponents.
-pub fn measured(report: &DemoReport, measure: Measure) -> Table {
+/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
+/// signal differs from the baseline and from its control. One table per such treatment.
+pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     let direction = if measure.lower_is_better() { "lower is better" } else { "higher is better" };
-    let treatments: Vec<_> = report.config.treatments().filter(|t| t.has_spurious_edges()).collect();
-    let matches: Vec<_> = report.matches().collect();
-    let means = treatments.iter().map(|treatment| format!(">{}", treatment.label()));
-    let changes = matches.iter().map(|(treatment, against)| format!(">{} - {}", treatment.label(), against.label()));
-    let headings = ["shortcut".to_string(), "attention".to_string()].into_iter().chain(means).chain(changes);
-    let cells = report.config.shortcuts.iter().flat_map(|&s| report.config.kinds.iter().map(move |&kind| (s, kind)));
-    let rows = cells.map(|(shortcut, kind)| {
-        let mean = |treatment| {
-            let spread = report.arm(Some(shortcut), kind, treatment).and_then(|arm| arm.spread(measure));
-            spread.map_or("-".to_string(), |spread| format!("{:.3}", spread.mean))
+    let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
+    let table = |(treatment, control): (Treatment, Treatment)| {
+        let whose = match treatment {
+            Treatment::Car => String::new(),
+            _ => format!(": {} and {}", treatment.label(), control.label()),
         };
-        let change = |pair| {
-            let mut comparisons = report.comparisons_of(pair, measure);
-            comparisons.find(|c| c.shortcut == shortcut && c.arch == kind).map_or("-".to_string(), change)
-        };
-        let means = treatments.iter().copied().map(mean);
-        [shortcut.to_string(), kind.to_string()]
-            .into_iter()
-            .chain(means)
-            .chain(matches.iter().copied().map(change))
-            .collect()
-    });
-    Table { title: format!("{}, {direction}", measure.title()), headings: headings.collect(), rows: rows.collect() }
+        let headings = ["shortcut", "attention", ">baseline", ">control", ">CAR", ">CAR - baseline", ">CAR - control"];
+        let cells =
+            report.config.shortcuts.iter().flat_map(|&s| report.config.kinds.iter().map(move |&kind| (s, kind)));
+        let rows = cells.map(|(shortcut, kind)| {
+            let mean = |treatment| {
+                let spread = report.arm(Some(shortcut), kind, treatment).and_then(|arm| arm.spread(measure));
+                spread.map_or("-".to_string(), |spread| format!("{:.3}", spread.mean))
+            };
+            let change = |against| {
+                let mut comparisons = report.comparisons_of((treatment, against), measure);
+                comparisons.find(|c| c.shortcut == shortcut && c.arch == kind).map_or("-".to_string(), change)
+            };
+            let means = [Treatment::Baseline, control, treatment].map(mean);
+            let changes = [Treatment::Baseline, control].map(change);
+            [shortcut.to_string(), kind.to_string()].into_iter().chain(means).chain(changes).collect()
+        });
+        Table {
+            title: format!("{}, {direction}{whose}", measure.title()),
+            headings: headings.map(String::from).to_vec(),
+            rows: rows.collect(),
+        }
+    };
+    causal.map(table).collect()
 }
 
 /// How many attention kinds come out which way, for every comparison, measure and strength of the shortcut.
 pub fn summary(report: &DemoReport) -> Table {
     let strengths = report.config.shortcuts.iter().map(|shortcut| format!("shortcut {shortcut}"));
-    let headings = ["comparison".to_string(), "measure".to_string()].into_iter().chain(strengths);
+    let headings = ["treatment", "against", "measure"].map(String::from).into_iter().chain(strengths);
     let pairs = report.matches().flat_map(|pair| Measure::ALL.map(|measure| (pair, measure)));
     let rows = pairs.map(|(pair, measure)| {
         let counts = report.config.shortcuts.iter().map(|&shortcut| {
             let verdicts = report.comparisons_of(pair, measure).filter(|c| c.shortcut == shortcut).map(|c| c.verdict);
             counts(&verdicts.collect::<Vec<_>>())
         });
-        let names = [format!("{} against {}", pair.0.label(), pair.1.label()), measure.label().to_string()];
+        let names = [pair.0.label(), pair.1.label(), measure.label()].map(String::from);
         names.into_iter().chain(counts).collect()
     });
-    let title = "Attention kinds with a clear difference, and without".to_string();
+    let title = "How many attention kinds come out clearly better, clearly worse, or neither".to_string();
     Table { title, headings: headings.collect(), rows: rows.collect() }
 }
 

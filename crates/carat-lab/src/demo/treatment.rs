@@ -33,8 +33,8 @@ impl Treatment {
             Self::Baseline => "baseline",
             Self::Control => "control",
             Self::Car => "CAR",
-            Self::EveryNodeControl => "control of every node",
-            Self::EveryNode => "CAR of every node",
+            Self::EveryNodeControl => "control at every node",
+            Self::EveryNode => "CAR at every node",
             Self::Oracle => "useful edges only",
         }
     }

@@ -29,7 +29,7 @@ pub fn statistics(report: &DemoReport) -> String {
     let seeds = report.config.seeds;
     let text = format!(
         "Means over {}. p is that of a one-tailed paired Wilcoxon test over graphs, in the direction that the runs point. \
-         A difference is clear where p is below {}, so that chance alone makes one comparison in twenty clear.",
+         A difference is clear where p is below {}, so that chance alone makes at most one comparison in twenty clear.",
         graphs(seeds),
         Verdict::CLEAR
     );
