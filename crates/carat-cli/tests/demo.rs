@@ -122,7 +122,7 @@ fn wrong_arguments_are_named_before_any_work() {
     }
     assert_fails(&run(&["--nodes", "7"], &out), 2, &["nodes"]);
     assert_fails(&run(&["--lambda", "0"], &out), 2, &["lambda must be above 0"]);
-    assert_fails(&run(&["--lambda", "NaN"], &out), 2, &["lambda must be 0 or more"]);
+    assert_fails(&run(&["--lambda", "NaN"], &out), 2, &["lambda must lie between 0"]);
     assert_fails(&run(&["--lambda", "1,2,3"], &out), 2, &["lambda has 3 values"]);
     assert_fails(&run(&[], &folder.path().join("none/demo.html")), 2, &["there is no folder"]);
     assert_fails(&run(&[], folder.path()), 2, &["is a folder"]);
