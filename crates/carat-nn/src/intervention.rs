@@ -46,8 +46,10 @@ pub struct Rerun<T> {
     own: Vec<T>,
     out: Vec<T>,
     state: TargetState<T>,
-    joined: Vec<T>,
+    own_scores: Vec<T>,
     reach: Reach,
+    /// Whether a target of the last plan is among its own sources.
+    own_sources: bool,
     /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
     row_of: Vec<u32>,
 }
@@ -88,6 +90,8 @@ impl<T: Real> Network<T> {
     ) {
         let (layers, classes) = (self.config().layers, self.config().classes);
         scores.resize(deletions.len() * classes, T::ZERO);
+        // A deletion leaves the target's own encoding alone.
+        self.own_scores(work, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
         let mut start = 0;
         while start < deletions.len() {
@@ -98,7 +102,12 @@ impl<T: Real> Network<T> {
                 end += 1;
             }
             self.rerun(blocks, &deletions[start..end], work, rerun);
-            self.classify(&rerun.joined, &mut scores[start * classes..end * classes]);
+            let scores = &mut scores[start * classes..end * classes];
+            for (scores, deletion) in scores.chunks_exact_mut(classes).zip(&deletions[start..end]) {
+                let row = deletion.target as usize * classes;
+                scores.copy_from_slice(&rerun.own_scores[row..row + classes]);
+            }
+            self.add_last_scores(&rerun.out, scores);
             start = end;
         }
         debug_assert!(deletions.iter().all(|d| {
@@ -107,7 +116,7 @@ impl<T: Real> Network<T> {
         }));
     }
 
-    /// Leaves LeakyReLU([h || h']) of every deletion's target in `rerun.joined`.
+    /// Leaves LeakyReLU(h') of every deletion's target in `rerun.out`.
     fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], work: &mut Workspace<T>, rerun: &mut Rerun<T>) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         rerun.before.clear();
@@ -115,35 +124,28 @@ impl<T: Real> Network<T> {
         for l in 0..layers {
             let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
             let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
-            rerun.gather(&work.h[l], sources, hidden);
-            let pass = self.pass(l, &work.h[l]);
+            let in_place = rerun.gather(&work.h[l], sources, hidden);
+            let (below, above) = work.h.split_at_mut(l + 1);
+            let pass = self.pass(l, &below[l]);
             let LayerState { sources: state, targets: before_deletion, .. } = &mut work.states[l];
             if reads_changed {
                 self.attention.sources(pass, sources, state);
             }
             let Rerun { offsets, sources: list, own, out, state: targets, now, before, .. } = rerun;
-            out.resize(now.nodes.len() * hidden, T::ZERO);
+            // Rows of the next layer's input follow those of the pass with all edges.
+            let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
+            let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
+            out.resize(kept + now.nodes.len() * hidden, T::ZERO);
             // The first layer's inputs are as they were.
             let known = (l == 0).then_some(Known { state: before_deletion, rows: &now.nodes });
+            let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
             let rows = Targets { offsets, sources: list, h: own, known };
-            self.attention.targets(pass, state, rows, out, targets);
+            self.attention.targets(pass, state, rows, &mut out[kept..], targets);
             work.h[l].truncate(sources * hidden);
-            if l + 1 < layers {
-                work.h[l + 1].truncate(blocks.num_within(layers - 1 - l) * hidden);
-                work.h[l + 1].extend_from_slice(out);
-            }
             std::mem::swap(before, now);
         }
-        // The last layer's affected nodes are the deletions' targets, one each. The first half of a joined row is as before.
-        let Rerun { joined, out, .. } = rerun;
-        joined.resize(deletions.len() * 2 * hidden, T::ZERO);
-        dense::leaky_relu(out, T::from_f64(SLOPE));
-        let rows = joined.chunks_exact_mut(2 * hidden).zip(out.chunks_exact(hidden));
-        for ((joined, out), deletion) in rows.zip(deletions) {
-            let target = deletion.target as usize * 2 * hidden;
-            joined[..hidden].copy_from_slice(&work.joined[target..target + hidden]);
-            joined[hidden..].copy_from_slice(out);
-        }
+        // The last layer's affected nodes are the deletions' targets, one each.
+        dense::leaky_relu(&mut rerun.out, T::from_f64(SLOPE));
     }
 }
 
@@ -151,7 +153,14 @@ impl<T: Real> Rerun<T> {
     /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node that
     /// is changed itself; such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
-        let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
+        let Self { before, now, offsets, sources: list, reach, row_of, own_sources, .. } = self;
+        let targets_alone = before.nodes.len() == deletions.len();
+        if hops == 0 && targets_alone && !*own_sources {
+            // The same targets with the same in-edges as in the layer below; only their own inputs have changed.
+            now.clone_from(before);
+            return false;
+        }
+        *own_sources = false;
         now.clear();
         offsets.clear();
         offsets.push(0);
@@ -175,6 +184,7 @@ impl<T: Real> Rerun<T> {
                     if j == deletion.target && first + at == deletion.edge as usize {
                         continue;
                     }
+                    *own_sources |= i == j;
                     match row_of[i as usize] {
                         0 => list.push(i),
                         row => {
@@ -193,9 +203,13 @@ impl<T: Real> Rerun<T> {
         reads_changed
     }
 
-    /// Collects the affected nodes' own inputs: changed ones stand in `h` from row `sources` on.
-    fn gather(&mut self, h: &[T], sources: usize, hidden: usize) {
+    /// Collects the affected nodes' own inputs: changed ones stand in `h` from row `sources` on. True, and nothing is
+    /// collected, where they are just those rows in that order.
+    fn gather(&mut self, h: &[T], sources: usize, hidden: usize) -> bool {
         let Self { before, now, own, row_of, .. } = self;
+        if before.nodes == now.nodes && before.ends == now.ends {
+            return true;
+        }
         own.clear();
         for d in 0..now.ends.len() {
             for row in before.range(d) {
@@ -212,11 +226,15 @@ impl<T: Real> Rerun<T> {
                 row_of[before.nodes[row] as usize] = 0;
             }
         }
+        false
     }
 }
 
 /// In-edges that a deletion may have computed again in one layer.
 fn cost(reach: &mut Reach, blocks: &Blocks, target: u32, hops: usize) -> usize {
     let block = blocks.layer(0);
+    if hops == 0 {
+        return block.in_neighbours(target as usize).len() + 1;
+    }
     reach.within(blocks, target, hops).iter().map(|&j| block.in_neighbours(j as usize).len() + 1).sum()
 }

@@ -36,8 +36,15 @@ pub fn log_cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
     }
     let total: T = others(scores, label).map(|z| (z - own - largest).exp()).sum();
     let log_sum = largest + total.ln();
-    // ln(ln(1 + x)) = ln x - x / 2 + ..., and below e^-20 the second term is lost in rounding.
-    if log_sum < T::from_f64(-20.0) { log_sum } else { cross_entropy(scores, label).ln() }
+    if log_sum < T::from_f64(-20.0) {
+        // ln(ln(1 + x)) = ln x - x / 2 + ..., and here the second term is lost in rounding.
+        log_sum
+    } else if log_sum < T::from_f64(20.0) {
+        log_sum.exp().ln_1p().ln()
+    } else {
+        // ln(1 + x) = ln x + 1 / x - ..., likewise.
+        log_sum.ln()
+    }
 }
 
 /// Writes d CE / d z, times `weight`: softmax(z) minus the label's indicator. The label's own entry is formed as minus

@@ -86,7 +86,7 @@ impl<'a, T> MatrixMut<'a, T> {
 const CHUNK_WORK: usize = 1 << 22;
 
 /// Multiply-adds from which a product is worth sharing at all.
-const SHARED_WORK: usize = 1 << 20;
+const SHARED_WORK: usize = 1 << 18;
 
 /// out = scale * a b.
 pub fn multiply<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {

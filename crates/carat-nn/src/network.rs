@@ -232,8 +232,29 @@ impl<T: Real> Network<T> {
         self.classify(&work.joined, &mut work.scores);
     }
 
+    /// The part of every target's class scores that its own encoding has: W2 LeakyReLU([h || 0]) + b2.
+    pub(crate) fn own_scores(&self, work: &Workspace<T>, scores: &mut Vec<T>) {
+        let NetworkConfig { hidden, classes, .. } = self.config;
+        let rows = work.joined.len() / (2 * hidden);
+        scores.resize(rows * classes, T::ZERO);
+        dense::fill_rows(scores, &self.parameters[self.places.classifier_bias.clone()]);
+        let joined = Matrix::strided(&work.joined, rows, hidden, 2 * hidden);
+        let weight = &self.parameters[self.places.classifier_weight.clone()];
+        let weight = Matrix::strided(weight, classes, hidden, 2 * hidden);
+        multiply_add(MatrixMut::new(scores, rows, classes), joined, weight.t(), T::ONE);
+    }
+
+    /// Adds the part of the last layer's output to class scores: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
+    pub(crate) fn add_last_scores(&self, last: &[T], scores: &mut [T]) {
+        let NetworkConfig { hidden, classes, .. } = self.config;
+        let rows = last.len() / hidden;
+        let weight = &self.parameters[self.places.classifier_weight.clone()][hidden..];
+        let weight = Matrix::strided(weight, classes, hidden, 2 * hidden);
+        multiply_add(MatrixMut::new(scores, rows, classes), Matrix::new(last, rows, hidden), weight.t(), T::ONE);
+    }
+
     /// scores = W2 joined + b2, where `joined` holds rows of LeakyReLU([h || h']).
-    pub(crate) fn classify(&self, joined: &[T], scores: &mut [T]) {
+    fn classify(&self, joined: &[T], scores: &mut [T]) {
         let NetworkConfig { hidden, classes, .. } = self.config;
         let rows = joined.len() / (2 * hidden);
         let weight = &self.parameters[self.places.classifier_weight.clone()];

@@ -46,14 +46,18 @@ pub(crate) fn bce<T: Real>(alpha: &[T], heads: usize, at: usize, c: f64, weight:
     if edges > 1 && weight != 0.0 {
         let pull = weight * share * ((1.0 - c) * mean - c * rest);
         // Where every other edge has underflowed, they share what little there is equally.
-        let equally = 1.0 / (edges - 1) as f64;
+        let (inverse, least) =
+            if rest > f64::MIN_POSITIVE { (1.0 / rest, 0.0) } else { (0.0, 1.0 / (edges - 1) as f64) };
         for k in 0..heads {
             let pull = pull * ratio(alpha[at * heads + k].to_f64(), mean, 1.0);
             let mut others = 0.0;
-            for m in (0..edges).filter(|m| *m != at) {
-                let part = pull * ratio(alpha[m * heads + k].to_f64(), rest, equally);
-                others += part;
-                d_scores[m * heads + k] -= T::from_f64(part);
+            let heads_of_k = alpha.iter().skip(k).step_by(heads);
+            for (m, (alpha, d_score)) in heads_of_k.zip(d_scores.iter_mut().skip(k).step_by(heads)).enumerate() {
+                if m != at {
+                    let part = pull * (alpha.to_f64() * inverse + least);
+                    others += part;
+                    *d_score -= T::from_f64(part);
+                }
             }
             d_scores[at * heads + k] += T::from_f64(others);
         }

@@ -61,6 +61,9 @@ struct Entity {
     weight: f64,
 }
 
+/// Deletions whose losses one thread compares at a time.
+const CHUNK: usize = 96;
+
 /// Computes L_c step after step.
 #[derive(Debug)]
 pub struct Regulariser<T> {
@@ -200,10 +203,17 @@ impl<T: Real> Regulariser<T> {
             };
             entities.of(deletion).weight / mean as f64
         };
-        let mut chosen: Vec<(Deletion, f64)> =
-            rounds.iter().flat_map(|round| round.iter().map(move |d| (*d, share(round, d)))).collect();
-        if rounds.len() > 1 {
-            chosen.sort_by_key(|(deletion, _)| *deletion);
+        let mut chosen: Vec<(Deletion, f64)> = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
+        if rounds.iter().all(|round| round.len() == entities.list.len()) {
+            // Every round has one edge of every entity, in their order.
+            for at in 0..entities.list.len() {
+                let start = chosen.len();
+                chosen.extend(rounds.iter().map(|round| (round[at], share(round, &round[at]))));
+                chosen[start..].sort_unstable_by_key(|(deletion, _)| *deletion);
+            }
+        } else {
+            chosen.extend(rounds.iter().flat_map(|round| round.iter().map(move |d| (*d, share(round, d)))));
+            chosen.sort_unstable_by_key(|(deletion, _)| *deletion);
         }
         if self.config.arm != Arm::Random {
             chosen.dedup_by(|later, kept| {
@@ -224,16 +234,22 @@ impl<T: Real> Regulariser<T> {
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
         let block = step.blocks.layer(step.blocks.num_layers() - 1);
-        let edges = chosen.iter().zip(log_rho).map(|(&(deletion, share), &log_rho)| {
+        let mut edges: Vec<EdgeTarget> = Vec::new();
+        if self.config.arm == Arm::Random {
+            let draw = |&(deletion, share)| EdgeTarget { deletion, c: rng.random_range(0.0..1.0), share };
+            edges.extend(chosen.iter().map(draw));
+            return AttentionTargets { edges, nodes: Vec::new() };
+        }
+        let effects = chosen.par_iter().zip(log_rho).with_min_len(64).map(|(&(deletion, share), &log_rho)| {
             let degree = block.in_neighbours(deletion.target as usize).len();
             let c = match self.config.arm {
-                Arm::Random => rng.random_range(0.0..1.0),
-                Arm::Constant | Arm::None => 0.5,
+                Arm::Random | Arm::Constant | Arm::None => 0.5,
                 Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
             };
             EdgeTarget { deletion, c, share }
         });
-        AttentionTargets { edges: edges.collect(), nodes: Vec::new() }
+        effects.collect_into_vec(&mut edges);
+        AttentionTargets { edges, nodes: Vec::new() }
     }
 
     /// A distribution for each entity.
@@ -278,18 +294,24 @@ impl<T: Real> Regulariser<T> {
     ) -> Vec<f64> {
         network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
         let classes = network.config().classes;
-        let with = log_losses(classes, work.scores(), entities);
-        let (scores, floor) = (&self.scores, self.config.loss_floor.ln());
-        deletions
-            .par_iter()
-            .enumerate()
-            .with_min_len(64)
-            .map(|(at, deletion)| {
-                let row = &scores[at * classes..(at + 1) * classes];
-                let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
-                log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor))
-            })
-            .collect()
+        let (with, without, floor) = (work.scores(), &self.scores, self.config.loss_floor.ln());
+        let log_loss = |scores: &[T], row: usize, entity: &Entity| {
+            let scores = &scores[row * classes..(row + 1) * classes];
+            loss::log_cross_entropy(scores, entity.label as usize).to_f64().max(floor)
+        };
+        // Deletions of one target stand together and share its loss with all edges.
+        let some = |(number, deletions): (usize, &[Deletion])| {
+            let mut known = (u32::MAX, 0.0);
+            let ratio = |(at, deletion): (usize, &Deletion)| {
+                let entity = entities.of(deletion);
+                if known.0 != deletion.target {
+                    known = (deletion.target, log_loss(with, deletion.target as usize, entity));
+                }
+                log_ratio(log_loss(without, number * CHUNK + at, entity), known.1)
+            };
+            deletions.iter().enumerate().map(ratio).collect::<Vec<f64>>()
+        };
+        deletions.par_chunks(CHUNK).enumerate().map(some).collect::<Vec<_>>().concat()
     }
 
     /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of

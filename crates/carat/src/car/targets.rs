@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use carat_graph::{Block, Blocks};
 use carat_nn::{Deletion, Real, Workspace};
+use rayon::prelude::*;
 
 use super::attention_loss::{bce, kl};
 
@@ -54,15 +55,22 @@ impl AttentionTargets {
     pub fn pull<T: Real>(&self, blocks: &Blocks, heads: usize, lambda: &[f64], work: &mut Workspace<T>) -> f64 {
         let layers = blocks.num_layers();
         let block = blocks.layer(layers - 1);
-        let mut total = 0.0;
-        for (l, lambda) in lambda.iter().enumerate() {
-            let mut gradient = std::mem::take(work.attention_gradient(l));
-            gradient.clear();
-            gradient.resize(block.num_edges() * heads, T::ZERO);
-            total += self.layer_loss(block, heads, lambda / layers as f64, work.attention(l), &mut gradient);
+        let mut gradients: Vec<Vec<T>> = (0..layers).map(|l| std::mem::take(work.attention_gradient(l))).collect();
+        let attention = &*work;
+        let losses: Vec<f64> = gradients
+            .par_iter_mut()
+            .zip(lambda)
+            .enumerate()
+            .map(|(l, (gradient, lambda))| {
+                gradient.clear();
+                gradient.resize(block.num_edges() * heads, T::ZERO);
+                self.layer_loss(block, heads, lambda / layers as f64, attention.attention(l), gradient)
+            })
+            .collect();
+        for (l, gradient) in gradients.into_iter().enumerate() {
             *work.attention_gradient(l) = gradient;
         }
-        total / layers as f64
+        losses.iter().sum::<f64>() / layers as f64
     }
 
     fn layer_loss<T: Real>(&self, block: Block<'_>, heads: usize, weight: f64, alpha: &[T], gradient: &mut [T]) -> f64 {
