@@ -6,6 +6,9 @@ use super::vector::{self, RowSum, Start, WeightedRows};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
+/// Rows whose columns are summed before the next ones are read.
+const SUMMED_ROWS: usize = 64;
+
 /// Rows per chunk where the work per row is small.
 const CHUNK_ROWS: usize = 2048;
 
@@ -20,8 +23,11 @@ pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
 #[pulp::with_simd(add_column_sums = pulp::Arch::new())]
 #[inline(always)]
 pub(crate) fn add_column_sums_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
-    let rows = AllRows { matrix, width: sums.len() };
-    vector::weighted_sum(simd, sums, Start::Output, &rows);
+    let width = sums.len();
+    // The sum goes over the rows once per block of columns; few rows at a time stay in the cache in between.
+    for matrix in matrix.chunks(SUMMED_ROWS * width) {
+        vector::weighted_sum(simd, sums, Start::Output, &AllRows { matrix, width });
+    }
 }
 
 /// Every row of a matrix, with weight 1.

@@ -10,9 +10,6 @@ use crate::matrix::{Matrix, MatrixMut, multiply, product_here, row_chunks};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
-/// Multiply-adds below which a weight gradient is cut in two only.
-const FEW_CHUNKS_WORK: usize = 1 << 26;
-
 /// Head k's columns of rows that hold all heads.
 fn head<T>(rows: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
     let count = rows.len() / (heads * width);
@@ -70,9 +67,8 @@ pub(super) fn average_backward<T: Real>(
     let share = T::ONE / T::from_f64(heads as f64);
     let d_out = Matrix::new(d_out, rows, width);
     let input = Matrix::new(input, rows, all);
-    // Each chunk packs all of `input`, so there are few of them unless there is much to do.
-    let count = if rows * width * all < FEW_CHUNKS_WORK { 2 } else { 8 };
-    Chunks::even(width, width.div_ceil(count)).run(Rows::new(d_packed, all), |range, d_packed| {
+    // Each chunk packs all of `input`, which costs more than a few threads gain: so there are two.
+    Chunks::even(width, width.div_ceil(2)).run(Rows::new(d_packed, all), |range, d_packed| {
         let part = MatrixMut::new(d_packed.into_slice(), range.len(), all);
         product_here(part, d_out.t().rows(range), input, share, false);
     });
