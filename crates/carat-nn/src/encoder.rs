@@ -7,7 +7,7 @@ use carat_graph::Features;
 
 use crate::kernels::dense;
 use crate::kernels::sparse::Sparse;
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::real::Real;
 
 /// Slope of the LeakyReLU after the encoder and before the classifier.
@@ -74,14 +74,8 @@ impl<T: Real> Input<T> {
         let (width, slope) = (bias.len(), T::from_f64(SLOPE));
         match &self.values {
             Values::Dense(values) => {
-                dense::fill_rows(h, bias);
-                multiply_add(
-                    MatrixMut::new(h, self.num_rows, width),
-                    Matrix::new(values, self.num_rows, self.num_columns),
-                    Matrix::new(weight, self.num_columns, width),
-                    T::ONE,
-                );
-                dense::leaky_relu(h, slope);
+                let x = Matrix::new(values, self.num_rows, self.num_columns);
+                dense::affine_leaky_relu(h, x, Matrix::new(weight, self.num_columns, width), bias, slope);
             }
             Values::Sparse { rows, .. } => rows.affine_leaky_relu(h, weight, bias, slope),
         }

@@ -1,12 +1,13 @@
 //! Dense matrix products over borrowed memory: out = scale * A B, or out += scale * A B.
 //!
-//! The product runs in chunks of output rows whose borders depend on the shape alone, each by a single-threaded GEMM.
-//! Every entry is thus summed in one order, whatever the number of threads.
+//! The product runs in chunks whose borders depend on the shape alone, each by a single-threaded GEMM: chunks of output
+//! rows, or, where each entry is a very long sum (the gradient of a weight over all nodes of a large graph), pieces of
+//! that sum, added up in order. Every entry is thus summed in one order, whatever the number of threads.
 
 use std::ops::Range;
 
 use crate::real::Real;
-use crate::rows::{Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Rows};
 
 /// A read-only view of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,11 @@ impl<'a, T> Matrix<'a, T> {
             data.len()
         );
         Self { data, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> usize {
+        self.rows
     }
 
     /// Some of the rows.
@@ -88,6 +94,16 @@ const CHUNK_WORK: usize = 1 << 22;
 /// Multiply-adds from which a product is worth sharing at all.
 const SHARED_WORK: usize = 1 << 18;
 
+/// Rows from which a chunk's share of packing the right-hand matrix is small.
+const CHUNK_ROWS: usize = 48;
+
+/// Terms of a sum per piece of a long one: each piece packs its part of both matrices once.
+const PIECE_TERMS: usize = 8192;
+
+/// Most pieces of a long sum, and most numbers that all of them hold.
+const MAX_PIECES: usize = 16;
+const MAX_PIECE_VALUES: usize = 1 << 24;
+
 /// out = scale * a b.
 pub fn multiply<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
     product(out, a, b, scale, false);
@@ -104,17 +120,49 @@ fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, s
     if out.rows == 0 || columns == 0 {
         return;
     }
+    let pieces = (a.columns / PIECE_TERMS).next_multiple_of(2).min(MAX_PIECES);
+    if pieces > 0 && out.rows * columns <= MAX_PIECE_VALUES / pieces {
+        return long_product(out, a, b, scale, accumulate, pieces);
+    }
     row_chunks(out.rows, columns * a.columns).run(Rows::new(out.data, row_stride), |range, rows| {
         let part = MatrixMut::strided(rows.into_slice(), range.len(), columns, row_stride);
         product_here(part, a.rows(range), b, scale, accumulate);
     });
 }
 
+/// A product of few entries that are each a long sum, by pieces of the sums.
+fn long_product<T: Real>(
+    out: MatrixMut<'_, T>,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    scale: T,
+    accumulate: bool,
+    pieces: usize,
+) {
+    let (rows, columns) = (out.rows, out.columns);
+    let chunks = Chunks::even(a.columns, a.columns.div_ceil(pieces));
+    let mut sums = vec![T::ZERO; chunks.len() * rows * columns];
+    chunks.run(ChunkRows::new(&mut sums, &chunks, rows * columns), |range, sum| {
+        let part = MatrixMut::new(sum.into_slice(), rows, columns);
+        product_here(part, a.t().rows(range.clone()).t(), b.rows(range), scale, false);
+    });
+    for (row, out) in out.data.chunks_mut(out.row_stride).take(rows).enumerate() {
+        let out = &mut out[..columns];
+        if !accumulate {
+            out.fill(T::ZERO);
+        }
+        for sum in sums.chunks_exact(rows * columns) {
+            out.iter_mut().zip(&sum[row * columns..]).for_each(|(out, sum)| *out += *sum);
+        }
+    }
+}
+
 /// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads
 /// finish together, and multiples of the six rows that a GEMM kernel takes at a time.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
     let work = rows * work_per_row;
-    let count = if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).max(2) };
+    let most = (rows / CHUNK_ROWS).max(2);
+    let count = if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).clamp(2, most) };
     Chunks::even(rows, rows.div_ceil(count).next_multiple_of(6))
 }
 
@@ -198,6 +246,25 @@ mod tests {
                     if accumulate && c < n { expected += old; }
                     prop_assert!((out[r * (n + gap) + c] - expected).abs() < 1e-12);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn long_sums_equal_the_definition() {
+        let (m, n, k) = (3, 5, 2 * PIECE_TERMS + 77);
+        let a: Vec<f64> = (0..k * m).map(value).collect();
+        let b: Vec<f64> = (0..k * n).map(|i| value(i + 5)).collect();
+        for accumulate in [false, true] {
+            let mut out: Vec<f64> = (0..m * (n + 1)).map(|i| value(i + 9)).collect();
+            let before = out.clone();
+            let (a_t, b_rows) = (Matrix::new(&a, k, m).t(), Matrix::new(&b, k, n));
+            product(MatrixMut::strided(&mut out, m, n, n + 1), a_t, b_rows, 0.5, accumulate);
+            for (at, (found, old)) in out.iter().zip(before).enumerate() {
+                let (r, c) = (at / (n + 1), at % (n + 1));
+                let sum: f64 = 0.5 * (0..k).map(|i| a[i * m + r] * b[i * n + c]).sum::<f64>();
+                let expected = if c == n { old } else { sum + if accumulate { old } else { 0.0 } };
+                assert!((found - expected).abs() < 1e-9, "{r}, {c}: {found} against {expected}");
             }
         }
     }

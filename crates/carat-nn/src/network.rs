@@ -20,6 +20,7 @@ use crate::loss;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
+use crate::rows::{ChunkRows, Chunks, Rows};
 
 /// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,9 @@ pub struct NetworkConfig {
 /// 4 GiB of weights. Sizes that are each in range can together ask for more memory than any machine has, and an
 /// allocation that fails ends the process without a word.
 const MAX_PARAMETERS: usize = 1 << 30;
+
+/// Rows per chunk of the passes that take little time per row.
+const CHUNK_ROWS: usize = 1024;
 
 /// A size that makes no network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -222,12 +226,7 @@ impl<T: Real> Network<T> {
 
         let targets = blocks.targets().len();
         work.joined.resize(targets * 2 * hidden, T::ZERO);
-        let own = work.h[0].chunks_exact(hidden).zip(work.h[layers].chunks_exact(hidden));
-        for (joined, (h, h_last)) in work.joined.chunks_exact_mut(2 * hidden).zip(own) {
-            joined[..hidden].copy_from_slice(h);
-            joined[hidden..].copy_from_slice(h_last);
-        }
-        dense::leaky_relu(&mut work.joined, T::from_f64(SLOPE));
+        join(&work.h[0], &work.h[layers], hidden, &mut work.joined);
         work.scores.resize(targets * classes, T::ZERO);
         self.classify(&work.joined, &mut work.scores);
     }
@@ -237,11 +236,10 @@ impl<T: Real> Network<T> {
         let NetworkConfig { hidden, classes, .. } = self.config;
         let rows = work.joined.len() / (2 * hidden);
         scores.resize(rows * classes, T::ZERO);
-        dense::fill_rows(scores, &self.parameters[self.places.classifier_bias.clone()]);
         let joined = Matrix::strided(&work.joined, rows, hidden, 2 * hidden);
         let weight = &self.parameters[self.places.classifier_weight.clone()];
         let weight = Matrix::strided(weight, classes, hidden, 2 * hidden);
-        multiply_add(MatrixMut::new(scores, rows, classes), joined, weight.t(), T::ONE);
+        dense::affine(scores, joined, weight.t(), &self.parameters[self.places.classifier_bias.clone()]);
     }
 
     /// Adds the part of the last layer's output to class scores: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
@@ -258,13 +256,8 @@ impl<T: Real> Network<T> {
         let NetworkConfig { hidden, classes, .. } = self.config;
         let rows = joined.len() / (2 * hidden);
         let weight = &self.parameters[self.places.classifier_weight.clone()];
-        dense::fill_rows(scores, &self.parameters[self.places.classifier_bias.clone()]);
-        multiply_add(
-            MatrixMut::new(scores, rows, classes),
-            Matrix::new(joined, rows, 2 * hidden),
-            Matrix::new(weight, classes, 2 * hidden).t(),
-            T::ONE,
-        );
+        let (joined, weight) = (Matrix::new(joined, rows, 2 * hidden), Matrix::new(weight, classes, 2 * hidden));
+        dense::affine(scores, joined, weight.t(), &self.parameters[self.places.classifier_bias.clone()]);
     }
 
     /// Mean cross-entropy of the first targets against `labels`, and its gradient with respect to every parameter,
@@ -282,14 +275,19 @@ impl<T: Real> Network<T> {
         assert!(labels.len() <= blocks.targets().len(), "more labels than targets");
         work.d_scores.resize(labels.len() * classes, T::ZERO);
         let weight = T::from_f64(1.0 / labels.len() as f64);
-        let mut total = 0.0;
-        let rows = work.scores.chunks_exact(classes).zip(work.d_scores.chunks_exact_mut(classes));
-        for ((scores, d_scores), &label) in rows.zip(labels) {
-            total += loss::cross_entropy(scores, label as usize).to_f64();
-            loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
-        }
+        let chunks = Chunks::even(labels.len(), CHUNK_ROWS);
+        let mut totals = vec![0.0; chunks.len()];
+        let outputs = (Rows::new(&mut work.d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
+        chunks.run(outputs, |range, (d_scores, total)| {
+            let total = &mut total.into_slice()[0];
+            let rows = work.scores.chunks_exact(classes).zip(labels).skip(range.start);
+            for ((scores, &label), d_scores) in rows.zip(d_scores.into_slice().chunks_exact_mut(classes)) {
+                *total += loss::cross_entropy(scores, label as usize).to_f64();
+                loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
+            }
+        });
         self.backward(blocks, input, work, gradient);
-        total / labels.len() as f64
+        totals.iter().sum::<f64>() / labels.len() as f64
     }
 
     /// From `work.d_scores` to the gradient of every parameter.
@@ -314,10 +312,9 @@ impl<T: Real> Network<T> {
             d_h.resize(h.len(), T::ZERO);
         }
         // The second half of a joined row reaches the last layer, the first half the encoder directly.
-        for (d_h, d_joined) in work.d_h[layers].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
-            d_h.copy_from_slice(&d_joined[hidden..]);
-        }
-        work.d_h[layers][labelled * hidden..].fill(T::ZERO);
+        let (d_last, d_rest) = work.d_h[layers].split_at_mut(labelled * hidden);
+        with_joined(d_last, &work.d_joined, hidden, |d_h, d_joined| d_h.copy_from_slice(&d_joined[hidden..]));
+        d_rest.fill(T::ZERO);
         for l in (0..layers).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
             let pass = self.pass(l, &work.h[l]);
@@ -326,9 +323,9 @@ impl<T: Real> Network<T> {
             d_parameters.fill(T::ZERO);
             self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
-        for (d_h, d_joined) in work.d_h[0].chunks_exact_mut(hidden).zip(work.d_joined.chunks_exact(2 * hidden)) {
+        with_joined(&mut work.d_h[0][..labelled * hidden], &work.d_joined, hidden, |d_h, d_joined| {
             d_h.iter_mut().zip(d_joined).for_each(|(d_h, d_joined)| *d_h += *d_joined);
-        }
+        });
         let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
         input.encode_backward(&work.h[0], &mut work.d_h[0], d_weight, d_bias);
     }
@@ -340,4 +337,25 @@ impl<T: Real> Network<T> {
             h,
         }
     }
+}
+
+/// joined = LeakyReLU([h || last]) for the rows of `joined`, the first of `h`.
+fn join<T: Real>(h: &[T], last: &[T], hidden: usize, joined: &mut [T]) {
+    Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
+        let joined = joined.into_slice();
+        let rows = h.chunks_exact(hidden).zip(last.chunks_exact(hidden)).skip(range.start);
+        for (joined, (h, last)) in joined.chunks_exact_mut(2 * hidden).zip(rows) {
+            joined[..hidden].copy_from_slice(h);
+            joined[hidden..].copy_from_slice(last);
+        }
+        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+    });
+}
+
+/// Calls `work` with every row of `d_h` and its row of `d_joined`.
+fn with_joined<T: Real>(d_h: &mut [T], d_joined: &[T], hidden: usize, work: impl Fn(&mut [T], &[T]) + Sync) {
+    Chunks::even(d_h.len() / hidden, CHUNK_ROWS).run(Rows::new(d_h, hidden), |range, d_h| {
+        let rows = d_joined.chunks_exact(2 * hidden).skip(range.start);
+        d_h.into_slice().chunks_exact_mut(hidden).zip(rows).for_each(|(d_h, d_joined)| work(d_h, d_joined));
+    });
 }

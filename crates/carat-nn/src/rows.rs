@@ -127,13 +127,6 @@ impl Chunks {
         Self { borders }
     }
 
-    /// Chunks of at most `size` rows of `groups` groups of `rows` rows each; none crosses from one group to the next.
-    pub fn within(groups: usize, rows: usize, size: usize) -> Self {
-        let starts = (0..groups).flat_map(|g| (0..rows).step_by(size.max(1)).map(move |r| g * rows + r));
-        let borders = starts.chain([groups * rows]).collect();
-        Self { borders }
-    }
-
     /// Chunks of about `size` edges each, so that a hub does not keep one thread busy while others wait.
     pub fn by_edges(offsets: &[usize], size: usize) -> Self {
         let rows = offsets.len() - 1;
@@ -199,7 +192,7 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + d);
             }
             let rows = degrees.len();
-            for chunks in [Chunks::even(rows, size), Chunks::by_edges(&offsets, size), Chunks::within(1, rows, size)] {
+            for chunks in [Chunks::even(rows, size), Chunks::by_edges(&offsets, size)] {
                 let mut visits = vec![0; rows * 2];
                 let mut edge_row = vec![usize::MAX; offsets[rows] * 3];
                 let mut sizes = vec![0; chunks.len()];

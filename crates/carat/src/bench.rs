@@ -6,9 +6,10 @@ use carat_graph::{Dataset, Split};
 use carat_nn::Network;
 use serde::Serialize;
 
+use crate::batches::Batch;
 use crate::learner::Learner;
 use crate::training::training_batches;
-use crate::{Error, Lambda, TrainConfig, memory};
+use crate::{EntityChoice, Error, Lambda, TrainConfig, memory};
 
 /// Medians over many steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,29 +50,17 @@ pub fn step(
     }
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); learners.len()];
     let (mut nodes, mut edges) = (0, 0);
-    let mut regularised = training_batches(dataset, split, config);
     training_batches(dataset, split, &plain).for_each(1, |plain| {
         nodes = plain.blocks.nodes().len();
         edges = plain.blocks.edge_ids().len();
-        regularised.for_each(1, |regularised| {
-            let start = Instant::now();
-            // The first steps grow the buffers and wake the threads; they do not count.
-            let warm_up = (least / 10).clamp(2, 20);
-            for number in 0.. {
-                let batches = [plain, regularised];
-                for ((learner, times), batch) in learners.iter_mut().zip(&mut times).zip(batches) {
-                    let step = Instant::now();
-                    learner.step(batch, number + 1)?;
-                    if number >= warm_up {
-                        times.push(step.elapsed());
-                    }
-                }
-                if times[0].len() >= least && start.elapsed() >= time {
-                    break;
-                }
-            }
-            Ok::<bool, Error>(false)
-        })?;
+        if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
+            time_steps(&mut learners, [plain, plain], least, time, &mut times)?;
+        } else {
+            training_batches(dataset, split, config).for_each(1, |regularised| {
+                time_steps(&mut learners, [plain, regularised], least, time, &mut times)?;
+                Ok::<bool, Error>(false)
+            })?;
+        }
         Ok::<bool, Error>(false)
     })?;
     let medians: Vec<f64> = times.iter_mut().map(|times| median_ms(times)).collect();
@@ -84,6 +73,32 @@ pub fn step(
         nodes,
         edges,
     })
+}
+
+/// One step of each learner on its batch, in turns, until there are enough.
+fn time_steps(
+    learners: &mut [Learner],
+    batches: [&Batch; 2],
+    least: usize,
+    time: Duration,
+    times: &mut [Vec<Duration>],
+) -> Result<(), Error> {
+    let start = Instant::now();
+    // The first steps grow the buffers and wake the threads; they do not count.
+    let warm_up = (least / 10).clamp(2, 20);
+    for number in 0.. {
+        for ((learner, times), batch) in learners.iter_mut().zip(&mut *times).zip(batches) {
+            let step = Instant::now();
+            learner.step(batch, number + 1)?;
+            if number >= warm_up {
+                times.push(step.elapsed());
+            }
+        }
+        if times[0].len() >= least && start.elapsed() >= time {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn median_ms(times: &mut [Duration]) -> f64 {

@@ -3,14 +3,35 @@
 use pulp::Simd;
 
 use super::vector::{self, RowSum, Start, WeightedRows};
+use crate::matrix::{Matrix, MatrixMut, product_here, row_chunks};
 use crate::real::Real;
-use crate::rows::{Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Rows};
 
 /// Rows whose columns are summed before the next ones are read.
 const SUMMED_ROWS: usize = 64;
 
 /// Rows per chunk where the work per row is small.
 const CHUNK_ROWS: usize = 2048;
+
+/// out = a b + row, on all threads: one pass over `out`, each chunk of which stays in the cache.
+pub(crate) fn affine<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: &[T]) {
+    affine_then(out, a, b, row, |_| {});
+}
+
+/// out = LeakyReLU(a b + row).
+pub(crate) fn affine_leaky_relu<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: &[T], slope: T) {
+    affine_then(out, a, b, row, |out| leaky_relu_in_place(out, slope));
+}
+
+fn affine_then<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: &[T], then: impl Fn(&mut [T]) + Sync) {
+    let width = row.len();
+    row_chunks(out.len() / width, width * b.num_rows()).run(Rows::new(out, width), |range, out| {
+        let out = out.into_slice();
+        fill_rows(out, row);
+        product_here(MatrixMut::new(out, range.len(), width), a.rows(range), b, T::ONE, true);
+        then(out);
+    });
+}
 
 /// Writes `row` into every row of `out`.
 pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
@@ -20,9 +41,22 @@ pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
 }
 
 /// sums += the column sums of a row-major matrix as wide as `sums`. The order of summation depends on the shape only.
-#[pulp::with_simd(add_column_sums = pulp::Arch::new())]
+pub(crate) fn add_column_sums<T: Real>(sums: &mut [T], matrix: &[T]) {
+    let width = sums.len();
+    let chunks = Chunks::even(matrix.len() / width, CHUNK_ROWS);
+    if chunks.len() == 1 {
+        return add_column_sums_here(sums, matrix);
+    }
+    let mut parts = vec![T::ZERO; chunks.len() * width];
+    chunks.run(ChunkRows::new(&mut parts, &chunks, width), |range, part| {
+        add_column_sums_here(part.into_slice(), &matrix[range.start * width..range.end * width]);
+    });
+    add_column_sums(sums, &parts);
+}
+
+#[pulp::with_simd(add_column_sums_here = pulp::Arch::new())]
 #[inline(always)]
-pub(crate) fn add_column_sums_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
+fn add_column_sums_here_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
     let width = sums.len();
     // The sum goes over the rows once per block of columns; few rows at a time stay in the cache in between.
     for matrix in matrix.chunks(SUMMED_ROWS * width) {
@@ -49,7 +83,7 @@ impl<T: Real> WeightedRows<T> for AllRows<'_, T> {
 #[allow(clippy::needless_lifetimes)]
 #[pulp::with_simd(leaky_relu_in_place = pulp::Arch::new())]
 #[inline(always)]
-fn leaky_relu_in_place_simd<'a, S: Simd, T: Real>(simd: S, values: &'a mut [T], slope: T) {
+pub(crate) fn leaky_relu_in_place_simd<'a, S: Simd, T: Real>(simd: S, values: &'a mut [T], slope: T) {
     let _ = simd;
     for value in values {
         *value = vector::leaky_relu(*value, slope);
@@ -77,4 +111,23 @@ pub(crate) fn leaky_relu_backward<T: Real>(gradient: &mut [T], output: &[T], slo
     chunks.run(Rows::new(gradient, 1), |range, rows| {
         leaky_relu_backward_in_place(rows.into_slice(), &output[range], slope);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn column_sums_of_every_height_equal_the_definition() {
+        let width = 7;
+        for rows in [0, 1, SUMMED_ROWS + 1, CHUNK_ROWS, 2 * CHUNK_ROWS + 3] {
+            let matrix: Vec<f64> = (0..rows * width).map(|i| (i % 11) as f64 - 3.0).collect();
+            let mut sums = vec![2.0; width];
+            add_column_sums(&mut sums, &matrix);
+            for (c, sum) in sums.iter().enumerate() {
+                let expected: f64 = 2.0 + (0..rows).map(|r| matrix[r * width + c]).sum::<f64>();
+                assert_eq!(*sum, expected, "{rows} rows, column {c}");
+            }
+        }
+    }
 }

@@ -134,13 +134,7 @@ impl<T: Real> Attention<T> for GatV2 {
 fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
     let (all, width) = (bias.len(), weight.len() / bias.len());
     let rows = h.len() / width;
-    dense::fill_rows(projected, bias);
-    multiply_add(
-        MatrixMut::new(projected, rows, all),
-        Matrix::new(h, rows, width),
-        Matrix::new(weight, all, width).t(),
-        T::ONE,
-    );
+    dense::affine(projected, Matrix::new(h, rows, width), Matrix::new(weight, all, width).t(), bias);
 }
 
 /// Everything a pass over the edges reads.

@@ -6,9 +6,9 @@
 
 use super::LayerShape;
 use crate::kernels::dense;
-use crate::matrix::{Matrix, MatrixMut, multiply, product_here, row_chunks};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::real::Real;
-use crate::rows::{Chunks, Rows};
+use crate::rows::Rows;
 
 /// Head k's columns of rows that hold all heads.
 fn head<T>(rows: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
@@ -67,11 +67,7 @@ pub(super) fn average_backward<T: Real>(
     let share = T::ONE / T::from_f64(heads as f64);
     let d_out = Matrix::new(d_out, rows, width);
     let input = Matrix::new(input, rows, all);
-    // Each chunk packs all of `input`, which costs more than a few threads gain: so there are two.
-    Chunks::even(width, width.div_ceil(2)).run(Rows::new(d_packed, all), |range, d_packed| {
-        let part = MatrixMut::new(d_packed.into_slice(), range.len(), all);
-        product_here(part, d_out.t().rows(range), input, share, false);
-    });
+    multiply(MatrixMut::new(d_packed, width, all), d_out.t(), input, share);
     multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share);
 }
 
@@ -99,11 +95,8 @@ pub(super) fn multiply_heads<T: Real>(
 
 /// d_W_k += scale * a_k^T b_k for every head.
 pub(super) fn add_gradient<T: Real>(d_weight: &mut [T], a: &[T], b: &[T], scale: T, shape: LayerShape) {
-    let LayerShape { width, heads } = shape;
-    // Rows of the K stacked matrices in chunks that end where a matrix ends, two to a matrix.
-    Chunks::within(heads, width, width.div_ceil(2)).run(Rows::new(d_weight, width), |range, d_weight| {
-        let (k, columns) = (range.start / width, range.start % width..range.start % width + range.len());
-        let part = MatrixMut::new(d_weight.into_slice(), range.len(), width);
-        product_here(part, head(a, k, shape).t().rows(columns), head(b, k, shape), scale, true);
-    });
+    let width = shape.width;
+    for (k, d_weight) in d_weight.chunks_exact_mut(width * width).enumerate() {
+        multiply_add(MatrixMut::new(d_weight, width, width), head(a, k, shape).t(), head(b, k, shape), scale);
+    }
 }

@@ -79,8 +79,7 @@ impl<T: Real> Attention<T> for Transformer {
             Some(known) => known.rows(T_BUFFER, all, t),
             None => {
                 let q = sized(q, rows * all);
-                dense::fill_rows(q, query_bias);
-                multiply_add(MatrixMut::new(q, rows, all), h_targets, Matrix::new(query, all, width).t(), T::ONE);
+                dense::affine(q, h_targets, Matrix::new(query, all, width).t(), query_bias);
                 let scale = T::ONE / T::from_f64(width as f64).sqrt();
                 per_head::multiply_heads(t, q, key, false, scale, pass.shape);
             }
