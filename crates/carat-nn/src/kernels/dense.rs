@@ -44,7 +44,7 @@ pub(crate) fn fill_rows<T: Real>(out: &mut [T], row: &[T]) {
 pub(crate) fn add_column_sums<T: Real>(sums: &mut [T], matrix: &[T]) {
     let width = sums.len();
     let chunks = Chunks::even(matrix.len() / width, CHUNK_ROWS);
-    if chunks.len() == 1 {
+    if chunks.len() <= 1 {
         return add_column_sums_here(sums, matrix);
     }
     let mut parts = vec![T::ZERO; chunks.len() * width];
