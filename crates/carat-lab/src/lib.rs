@@ -19,4 +19,7 @@ pub mod demo;
 pub mod figures;
 pub mod page;
 pub mod parallel;
+pub mod report;
+pub mod reproduce;
 pub mod statistics;
+pub mod sweep;

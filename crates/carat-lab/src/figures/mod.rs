@@ -2,10 +2,12 @@
 //! side on a desktop, so that text keeps its size. Colours are classes that the page's style sheet fills in, for light
 //! and dark.
 
+mod chart;
 mod scale;
 mod svg;
 mod sweep;
 
+pub use chart::{Axis, Chart, ChartPanel, Mark};
 pub use sweep::sweep;
 
 use crate::demo::Treatment;

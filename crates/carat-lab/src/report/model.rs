@@ -1,0 +1,103 @@
+//! A report as data: what it says, not how it looks. HTML, Markdown and CSV are made from this one form.
+
+use crate::figures::Chart;
+
+/// A whole report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Its title.
+    pub title: String,
+    /// What a reader must know first.
+    pub lead: Vec<Block>,
+    /// One per item.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// A word that names it in links and file names: letters, digits and hyphens.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// What it holds.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a report. Texts are plain.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Paragraph(String),
+    /// Points one under the other.
+    Points(Vec<String>),
+    /// Something that is typed as it stands.
+    Command(String),
+    /// A table, which readers can sort and which becomes a CSV file.
+    Table(Table),
+    /// A figure.
+    Chart(Chart),
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its CSV file's name, without the ending: letters, digits and hyphens.
+    pub name: String,
+    /// What it shows.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// One cell per column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub heading: String,
+    /// Numbers, aligned to the right.
+    pub numeric: bool,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), numeric: false }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), numeric: true }
+    }
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// What readers see.
+    pub text: String,
+    /// The number behind it, unrounded: for sorting and for CSV.
+    pub value: Option<f64>,
+    /// Stands out.
+    pub strong: bool,
+}
+
+impl Cell {
+    /// Words.
+    pub fn words(text: impl Into<String>) -> Self {
+        Self { text: text.into(), value: None, strong: false }
+    }
+
+    /// A number as a reader sees it and as it is.
+    pub fn number(text: impl Into<String>, value: f64) -> Self {
+        Self { text: text.into(), value: Some(value), strong: false }
+    }
+
+    /// The same, standing out if `strong`.
+    #[must_use]
+    pub fn strong_if(self, strong: bool) -> Self {
+        Self { strong, ..self }
+    }
+}

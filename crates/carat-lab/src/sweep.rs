@@ -1,0 +1,15 @@
+//! Sweeps: grids of runs, computed once each into a store.
+
+mod curve;
+mod execute;
+mod grid;
+mod plan;
+mod run;
+mod store;
+mod worker;
+
+pub use curve::{Curve, Point};
+pub use execute::{Event, SweepOptions, Tally, open_datasets, sweep};
+pub use grid::Grid;
+pub use run::{Outcome, Run, Setting};
+pub use store::{CODE, Merged, Record, Store, merge};

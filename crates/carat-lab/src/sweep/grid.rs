@@ -1,0 +1,208 @@
+//! Grids: every setting of a run may be a list, and the grid is their product.
+//!
+//! ```text
+//! data = ["cora", "citeseer"]
+//! lambda = [0, 1, 5]
+//! arch = ["gat", "gatv2", "transformer"]
+//! seeds = 3                              the same as seed = [0, 1, 2]; so splits = 10
+//! protocol = ["paper", "best"]
+//! ```
+//!
+//! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) stands in a list of lists.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use carat::{Arm, Error, Lambda, TrainConfig};
+use carat_graph::DataError;
+use toml::Value;
+
+/// More runs than this are a mistake in a list, not a plan.
+const MOST_RUNS: usize = 1_000_000;
+
+/// Settings that change last from run to run.
+const OUTERMOST: [&str; 3] = ["data", "split", "seed"];
+
+/// Settings, each with the values it takes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Grid {
+    values: BTreeMap<String, Vec<Value>>,
+}
+
+impl Grid {
+    /// The empty grid: one run with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The paper's grid on one dataset: 3 kinds x L x K x F x lambda, both protocols; 360 trainings.
+    pub fn paper(data: &str) -> Self {
+        Self::new()
+            .with("data", [data])
+            .with("arch", ["gat", "gatv2", "transformer"])
+            .with("layers", [1, 2])
+            .with("heads", [1, 3, 5])
+            .with("hidden", [10, 25, 100, 200])
+            .with("lambda", [0.0, 0.1, 0.5, 1.0, 5.0])
+            .with("protocol", ["paper", "best"])
+    }
+
+    /// A grid that tells in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal arm and
+    /// its constant control, 3 seeds, both protocols.
+    pub fn small(data: &str) -> Self {
+        Self::new()
+            .with("data", [data])
+            .with("arch", ["gat", "gatv2", "transformer"])
+            .with("layers", [1, 2])
+            .with("hidden", [25, 100])
+            .with("lambda", [0.0, 0.5, 1.0, 5.0])
+            .with("regulariser", ["causal", "constant"])
+            .with("seed", [0, 1, 2])
+            .with("protocol", ["paper", "best"])
+    }
+
+    /// The grid with these values of one setting in place of what it had.
+    #[must_use]
+    pub fn with<V: Into<Value>>(mut self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
+        self.values.insert(name.to_string(), values.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Reads a grid from the text of a TOML file, whose path is for errors.
+    pub fn from_toml(text: &str, path: &Path) -> Result<Self, Error> {
+        let table: toml::Table = toml::from_str(text).map_err(|e| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = 1 + before.matches('\n').count() as u64;
+            Error::from(DataError::malformed_line(path, line, e.message().trim().to_string()))
+        })?;
+        let malformed = |problem: String| Error::from(DataError::malformed(path, problem));
+        let mut grid = Self::new();
+        for (name, value) in table {
+            let values = match (name.as_str(), value) {
+                ("seeds" | "splits", Value::Integer(count @ 1..=1_000_000)) => (0..count).map(Value::Integer).collect(),
+                ("seeds" | "splits", value) => {
+                    return Err(malformed(format!("{name} must be a number from 1 to 1000000, and {value} is not")));
+                }
+                (_, Value::Array(values)) if values.is_empty() => {
+                    return Err(malformed(format!("{name} has no value")));
+                }
+                (_, Value::Array(values)) => values,
+                (_, value) => vec![value],
+            };
+            let singular = match name.as_str() {
+                "seeds" => "seed",
+                "splits" => "split",
+                name => name,
+            };
+            if grid.values.insert(singular.to_string(), values).is_some() {
+                return Err(malformed(format!("{singular} is given twice, once as {singular}s")));
+            }
+        }
+        grid.runs().map_err(|e| malformed(e.to_string()))?;
+        Ok(grid)
+    }
+
+    /// True where the grid says something about this setting.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// Every run once, in the order of the lists. What a baseline does not read is set to its default, so that the baselines
+    /// of all arms are one run.
+    pub fn runs(&self) -> Result<Vec<TrainConfig>, Error> {
+        let count = self.values.values().try_fold(1usize, |count, values| count.checked_mul(values.len()));
+        if count.is_none_or(|count| count > MOST_RUNS) {
+            return Err(Error::Config(format!("the grid has more than {MOST_RUNS} runs; shorten a list")));
+        }
+        // A sweep that is stopped half-way has some datasets whole rather than a part of each.
+        let rank = |name: &str| OUTERMOST.iter().position(|outer| *outer == name).unwrap_or(OUTERMOST.len());
+        let mut lists: Vec<_> = self.values.iter().collect();
+        lists.sort_by_key(|(name, _)| rank(name));
+        let mut tables = vec![toml::Table::new()];
+        for (name, values) in lists {
+            let longer = |table: &toml::Table| {
+                let with = |value: &Value| {
+                    let mut table = table.clone();
+                    table.insert(name.clone(), value.clone());
+                    table
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            tables = tables.iter().flat_map(longer).collect();
+        }
+        let mut seen = HashSet::new();
+        let mut runs = Vec::with_capacity(tables.len());
+        for table in tables {
+            let config: TrainConfig =
+                table.try_into().map_err(|e: toml::de::Error| Error::Config(e.message().into()))?;
+            let config = without_idle_settings(config);
+            config.check()?;
+            if seen.insert(toml::to_string(&config).map_err(|e| Error::Config(e.to_string()))?) {
+                runs.push(config);
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// The same run with everything at its default that it does not read.
+pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
+    if config.car().is_some() {
+        return config;
+    }
+    let TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, .. } = config;
+    let TrainConfig { fanout, epochs, protocol, patience, seed, .. } = config;
+    let plain =
+        TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, ..Default::default() };
+    let plain = TrainConfig { fanout, epochs, protocol, patience, seed, ..plain };
+    TrainConfig { lambda: Lambda::new(0.0), regulariser: Arm::default(), ..plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(text: &str) -> Result<Grid, String> {
+        Grid::from_toml(text, Path::new("grid.toml")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_paper_s_grid_has_360_trainings_under_two_protocols() {
+        let runs = Grid::paper("cora").runs().unwrap();
+        assert_eq!(runs.len(), 720);
+        assert_eq!(runs.iter().filter(|run| run.car().is_none()).count(), 144);
+    }
+
+    #[test]
+    fn baselines_of_all_arms_are_one_run() {
+        let grid = grid("data = 'x'\nlambda = [0, 1]\nregulariser = ['causal', 'random', 'none']\nseeds = 2").unwrap();
+        let runs = grid.runs().unwrap();
+        assert_eq!(runs.len(), 2 * (1 + 2));
+        assert_eq!(runs.iter().filter(|run| run.car().is_none()).count(), 2);
+    }
+
+    #[test]
+    fn lists_of_lists_are_settings_that_are_lists() {
+        let grid = grid("data = 'x'\nlambda = [0.5, [0.5, 1]]\nfanout = [[10, 5]]").unwrap();
+        let runs = grid.runs().unwrap();
+        assert_eq!(runs.len(), 2);
+        assert_eq!(runs[1].lambda, Lambda::per_layer(vec![0.5, 1.0]));
+        assert_eq!(runs[1].fanout, [10, 5]);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_file() {
+        for (text, problem) in [
+            ("hiden = 3", "unknown field"),
+            ("heads = [1, 0]", "heads must be between 1 and 1024, and 0 is not"),
+            ("seeds = 0", "seeds must be a number from 1 to 1000000, and 0 is not"),
+            ("seeds = 2\nseed = 1", "seed is given twice"),
+            ("lambda = []", "lambda has no value"),
+            ("lambda = [", "grid.toml:1: unclosed array"),
+            ("seeds = 100000\nsplits = 100000", "more than 1000000 runs"),
+        ] {
+            let error = grid(text).unwrap_err();
+            assert!(error.contains("grid.toml") && error.contains(problem), "{text}: {error}");
+        }
+    }
+}

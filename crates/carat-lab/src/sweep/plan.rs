@@ -1,0 +1,139 @@
+//! From a grid to what must be computed: runs that differ in their protocol alone are one training.
+
+use std::collections::HashMap;
+
+use carat::{Error, Protocol, TrainConfig};
+use carat_graph::{Dataset, Features};
+use sha2::{Digest, Sha256};
+
+use super::store::CODE;
+
+/// One training and the runs that come out of it.
+#[derive(Debug, Clone)]
+pub(super) struct Training {
+    /// Names it in the store.
+    pub(super) key: String,
+    /// Names the data.
+    pub(super) data_sum: String,
+    /// One run per protocol asked for.
+    pub(super) runs: Vec<PlannedRun>,
+}
+
+/// One run of a training.
+#[derive(Debug, Clone)]
+pub(super) struct PlannedRun {
+    /// Names it in the store.
+    pub(super) key: String,
+    /// Its settings.
+    pub(super) config: TrainConfig,
+}
+
+impl Training {
+    /// Settings of the training itself: it goes on until the most patient of its runs stops.
+    pub(super) fn config(&self) -> TrainConfig {
+        let most_patient = self.runs.iter().max_by_key(|run| run.config.patience());
+        let config = most_patient.map(|run| run.config.clone()).unwrap_or_default();
+        TrainConfig { patience: Some(config.patience()), ..config }
+    }
+
+    /// Whether the training belongs to this shard, counted from 0, of `count`.
+    pub(super) fn is_in_shard(&self, shard: usize, count: usize) -> bool {
+        let digits = u64::from_str_radix(&self.key[..16], 16).unwrap_or_default();
+        digits % count.max(1) as u64 == shard as u64
+    }
+}
+
+/// The trainings of some runs, in the order of their first runs. `sums` names the data of every dataset.
+pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Result<Vec<Training>, Error> {
+    let mut trainings: Vec<Training> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for config in runs {
+        let data_sum = sums.get(&config.data).cloned().unwrap_or_default();
+        let key = key(config, &data_sum)?;
+        let training = self::key(&TrainConfig { protocol: Protocol::Best, ..config.clone() }, &data_sum)?;
+        let place = *places.entry(training.clone()).or_insert_with(|| {
+            trainings.push(Training { key: training, data_sum, runs: Vec::new() });
+            trainings.len() - 1
+        });
+        if trainings[place].runs.iter().all(|run| run.key != key) {
+            trainings[place].runs.push(PlannedRun { key, config: config.clone() });
+        }
+    }
+    Ok(trainings)
+}
+
+/// The hash of everything that decides a result: the code, the data, the settings.
+fn key(config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
+    let config = serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))?;
+    let mut hash = Sha256::new();
+    for part in [CODE, data_sum, &config] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    Ok(hexadecimal(&hash.finalize()))
+}
+
+/// The hash of a dataset's contents: edges, features, labels and splits.
+pub(super) fn data_sum(dataset: &Dataset) -> String {
+    let mut hash = Sha256::new();
+    let mut numbers = |values: &mut dyn Iterator<Item = u32>| {
+        let mut count = 0u64;
+        for value in values {
+            hash.update(value.to_le_bytes());
+            count += 1;
+        }
+        hash.update(count.to_le_bytes());
+    };
+    let graph = dataset.graph();
+    for node in 0..dataset.num_nodes() as u32 {
+        numbers(&mut graph.in_neighbours(node).iter().copied());
+    }
+    let classes = dataset.labels().num_classes() as u32;
+    numbers(&mut std::iter::once(classes));
+    numbers(&mut (0..dataset.num_nodes() as u32).map(|node| dataset.labels().get(node).unwrap_or(u32::MAX)));
+    for split in dataset.splits() {
+        for list in [&split.train, &split.val, &split.test] {
+            numbers(&mut list.iter().copied());
+        }
+    }
+    match dataset.features() {
+        Features::Dense { values, .. } => numbers(&mut values.iter().map(|value| value.to_bits())),
+        Features::Sparse(matrix) => {
+            for row in 0..dataset.num_nodes() {
+                let (columns, values) = matrix.row(row);
+                numbers(&mut columns.iter().copied().chain(values.iter().map(|value| value.to_bits())));
+            }
+        }
+    }
+    hexadecimal(&hash.finalize())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::Grid;
+
+    #[test]
+    fn protocols_of_one_setting_are_one_training() {
+        let runs = Grid::paper("cora").runs().unwrap();
+        let sums = HashMap::from([("cora".to_string(), "1".to_string())]);
+        let trainings = plan(&runs, &sums).unwrap();
+        assert_eq!(trainings.len(), 360);
+        assert!(trainings.iter().all(|t| t.runs.len() == 2 && t.config().patience() == 20));
+        let other = HashMap::from([("cora".to_string(), "2".to_string())]);
+        assert_ne!(plan(&runs, &other).unwrap()[0].key, trainings[0].key);
+    }
+
+    #[test]
+    fn every_training_is_in_one_shard() {
+        let trainings = plan(&Grid::paper("x").runs().unwrap(), &HashMap::new()).unwrap();
+        let sizes: Vec<usize> =
+            (0..8).map(|shard| trainings.iter().filter(|t| t.is_in_shard(shard, 8)).count()).collect();
+        assert_eq!(sizes.iter().sum::<usize>(), trainings.len());
+        assert!(sizes.iter().all(|size| (20..70).contains(size)), "{sizes:?}");
+    }
+}

@@ -1,0 +1,344 @@
+//! The store: one SQLite file with a row per run.
+//!
+//! A row's key is a hash of the run's whole configuration, of the data it was computed on and of the code that computed
+//! it. A training writes its rows and its curve in one transaction, so a process killed at any moment leaves either all
+//! of them or none.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use carat::{Error, TrainConfig};
+use carat_graph::DataError;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::curve::Curve;
+use super::plan::Training;
+use super::run::{Outcome, Run};
+use super::worker::Worker;
+
+/// The code that computes results: its version and a hash of its sources.
+pub const CODE: &str = env!("CARAT_CODE");
+
+/// How long to wait for another process's transaction, each of which takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Marks the file as ours ("cara").
+const APPLICATION: i32 = 0x6361_7261;
+/// The form of the tables.
+const FORM: i32 = 1;
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS runs (
+    key TEXT PRIMARY KEY,
+    training TEXT NOT NULL,
+    code TEXT NOT NULL,
+    data_sum TEXT NOT NULL,
+    config TEXT NOT NULL,
+    error TEXT,
+    test_loss REAL,
+    test_accuracy REAL,
+    val_loss REAL,
+    val_accuracy REAL,
+    attention_kl REAL,
+    uniform_kl REAL,
+    attention_auc REAL,
+    epochs INTEGER,
+    kept_epoch INTEGER,
+    train_seconds REAL,
+    finished INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS curves (
+    training TEXT PRIMARY KEY,
+    epochs INTEGER NOT NULL,
+    curve BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS claims (
+    training TEXT PRIMARY KEY,
+    worker TEXT NOT NULL
+) STRICT;
+CREATE VIEW IF NOT EXISTS results AS
+SELECT config ->> 'data' AS data, config ->> 'split' AS split, config ->> 'arch' AS arch, config ->> 'layers' AS layers,
+    config ->> 'heads' AS heads, config ->> 'hidden' AS hidden, config ->> 'lambda' AS lambda,
+    config ->> 'regulariser' AS regulariser, config ->> 'seed' AS seed, config ->> 'protocol' AS protocol,
+    test_loss, test_accuracy, val_loss, val_accuracy, attention_kl, uniform_kl, attention_auc, epochs, train_seconds, error
+FROM runs;
+";
+
+/// An open store. Threads of a process share it; processes share the file.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// What a store holds of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The run's key.
+    pub key: String,
+    /// The code that computed it.
+    pub code: String,
+    /// Unix time at which it ended, in seconds.
+    pub finished: i64,
+    /// Its settings.
+    pub config: TrainConfig,
+    /// What it came to, or the error it ended with.
+    pub result: Result<Outcome, String>,
+}
+
+/// What came of asking for a training.
+pub(super) enum Claim {
+    /// It is ours to compute.
+    Ours,
+    /// The store has it.
+    Done,
+    /// A process that is alive computes it.
+    Elsewhere,
+}
+
+impl Store {
+    /// Opens the store at `path`, made anew where there is none.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let connection = Connection::open(path).map_err(|e| problem(path, &e))?;
+        let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
+        store.prepare().map_err(|e| problem(path, &e))??;
+        Ok(store)
+    }
+
+    /// Opens an existing store.
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        // SQLite says only that it cannot open the file; we know why.
+        std::fs::File::open(path).map_err(|e| DataError::read(path, e))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
+        let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
+        store.prepare().map_err(|e| problem(path, &e))??;
+        Ok(store)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A thread that panicked rolled its transaction back; the connection is as good as before.
+        self.connection.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn prepare(&self) -> rusqlite::Result<Result<(), Error>> {
+        let mut connection = self.connection();
+        connection.busy_timeout(PATIENCE)?;
+        let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let form: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if objects > 0 && application != APPLICATION {
+            return Ok(Err(DataError::malformed(&self.path, "is a database, but not a store of 'carat sweep'").into()));
+        }
+        if form > FORM {
+            return Ok(Err(DataError::malformed(&self.path, "was written by a newer carat; update this one").into()));
+        }
+        // Set for the file once and for all; a second process that sets it at the same time would only wait.
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "normal")?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", FORM)?;
+        transaction.commit()?;
+        Ok(Ok(()))
+    }
+
+    fn sql<R>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<R>) -> Result<R, Error> {
+        work(&mut self.connection()).map_err(|e| problem(&self.path, &e))
+    }
+
+    /// Takes a training on for `worker`, unless it is done or a process that is alive has it.
+    pub(super) fn claim(&self, training: &Training, worker: &Worker) -> Result<Claim, Error> {
+        self.sql(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut done = true;
+            for run in &training.runs {
+                let query = "SELECT 1 FROM runs WHERE key = ?1";
+                done &= transaction.query_row(query, [&run.key], |_| Ok(())).optional()?.is_some();
+            }
+            if done {
+                return Ok(Claim::Done);
+            }
+            let query = "SELECT worker FROM claims WHERE training = ?1";
+            let owner: Option<String> = transaction.query_row(query, [&training.key], |row| row.get(0)).optional()?;
+            if owner.is_some_and(|owner| owner != worker.name() && worker.is_alive(&owner)) {
+                return Ok(Claim::Elsewhere);
+            }
+            let claim = "INSERT OR REPLACE INTO claims (training, worker) VALUES (?1, ?2)";
+            transaction.execute(claim, params![training.key, worker.name()])?;
+            transaction.commit()?;
+            Ok(Claim::Ours)
+        })
+    }
+
+    /// Writes what a training came to, in one transaction.
+    pub(super) fn finish(
+        &self,
+        training: &Training,
+        result: &Result<(Vec<Outcome>, Curve), String>,
+    ) -> Result<(), Error> {
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()) as i64;
+        self.sql(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (number, run) in training.runs.iter().enumerate() {
+                // Configurations are made of numbers and words, which always serialise.
+                let config = serde_json::to_string(&run.config).unwrap_or_default();
+                let (outcome, error) = match result {
+                    Ok((outcomes, _)) => (outcomes.get(number), None),
+                    Err(error) => (None, Some(error)),
+                };
+                transaction.execute(
+                    "INSERT OR REPLACE INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
+                    params![
+                        run.key,
+                        training.key,
+                        CODE,
+                        training.data_sum,
+                        config,
+                        error,
+                        outcome.and_then(|o| o.test_loss),
+                        outcome.and_then(|o| o.test_accuracy),
+                        outcome.map(|o| o.val_loss),
+                        outcome.map(|o| o.val_accuracy),
+                        outcome.and_then(|o| o.attention_kl),
+                        outcome.and_then(|o| o.uniform_kl),
+                        outcome.and_then(|o| o.attention_auc),
+                        outcome.map(|o| o.epochs as i64),
+                        outcome.map(|o| o.kept_epoch as i64),
+                        outcome.map(|o| o.train_seconds),
+                        finished,
+                    ],
+                )?;
+            }
+            if let Ok((_, curve)) = result {
+                transaction.execute(
+                    "INSERT INTO curves VALUES (?1, ?2, ?3) ON CONFLICT (training) DO UPDATE SET
+                     epochs = excluded.epochs, curve = excluded.curve WHERE excluded.epochs > curves.epochs",
+                    params![training.key, curve.epochs() as i64, curve.to_bytes()],
+                )?;
+            }
+            transaction.execute("DELETE FROM claims WHERE training = ?1", [&training.key])?;
+            transaction.commit()
+        })
+    }
+
+    /// Gives up every claim of `worker`: it ends before its work does.
+    pub(super) fn release(&self, worker: &Worker) -> Result<(), Error> {
+        self.sql(|connection| connection.execute("DELETE FROM claims WHERE worker = ?1", [worker.name()]).map(|_| ()))
+    }
+
+    /// Forgets the runs of these trainings that failed, so that they are computed again.
+    pub(super) fn forget_failures(&self, trainings: &[Training]) -> Result<(), Error> {
+        self.sql(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for run in trainings.iter().flat_map(|training| &training.runs) {
+                transaction.execute("DELETE FROM runs WHERE key = ?1 AND error IS NOT NULL", [&run.key])?;
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Everything the store holds, in the order of keys.
+    pub fn records(&self) -> Result<Vec<Record>, Error> {
+        let rows = self.sql(|connection| {
+            let mut query = connection.prepare("SELECT * FROM runs ORDER BY key")?;
+            query
+                .query_map([], |row| Ok((row.get::<_, String>("config")?, record(row)?)))?
+                .collect::<Result<Vec<_>, _>>()
+        })?;
+        let read = |(config, (key, code, finished, result)): (String, RecordParts)| {
+            let config = serde_json::from_str(&config).map_err(|e| {
+                Error::from(DataError::malformed(
+                    &self.path,
+                    format!("run {key} has settings this carat does not know: {e}"),
+                ))
+            })?;
+            Ok(Record { key, code, finished, config, result })
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// The curve of a run, by its key.
+    pub fn curve(&self, key: &str) -> Result<Option<Curve>, Error> {
+        let query = "SELECT curve FROM curves JOIN runs USING (training) WHERE key = ?1";
+        let bytes: Option<Vec<u8>> =
+            self.sql(|connection| connection.query_row(query, [key], |row| row.get(0)).optional())?;
+        let damaged = || DataError::malformed(&self.path, format!("the curve of run {key} is damaged")).into();
+        bytes.map(|bytes| Curve::from_bytes(&bytes).ok_or_else(damaged)).transpose()
+    }
+}
+
+type RecordParts = (String, String, i64, Result<Outcome, String>);
+
+fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
+    let result = match row.get::<_, Option<String>>("error")? {
+        Some(error) => Err(error),
+        None => Ok(Outcome {
+            test_loss: row.get("test_loss")?,
+            test_accuracy: row.get("test_accuracy")?,
+            val_loss: row.get("val_loss")?,
+            val_accuracy: row.get("val_accuracy")?,
+            attention_kl: row.get("attention_kl")?,
+            uniform_kl: row.get("uniform_kl")?,
+            attention_auc: row.get("attention_auc")?,
+            epochs: row.get::<_, i64>("epochs")? as usize,
+            kept_epoch: row.get::<_, i64>("kept_epoch")? as usize,
+            train_seconds: row.get("train_seconds")?,
+        }),
+    };
+    Ok((row.get("key")?, row.get("code")?, row.get("finished")?, result))
+}
+
+/// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of this
+/// code are taken, or else of the one with the latest result; the rest is counted.
+pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
+    let mut records: Vec<Record> = Vec::new();
+    for store in stores {
+        records.extend(store.records()?);
+    }
+    // A run that failed on one machine may have succeeded on another.
+    records.sort_by(|a, b| a.key.cmp(&b.key).then(a.result.is_err().cmp(&b.result.is_err())));
+    records.dedup_by(|later, first| later.key == first.key);
+    let ours = records.iter().any(|record| record.code == CODE);
+    let latest = records.iter().max_by_key(|record| record.finished).map(|record| record.code.clone());
+    let code = if ours { CODE.to_string() } else { latest.unwrap_or_else(|| CODE.to_string()) };
+    let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(|record| record.code == code);
+    let mut merged = Merged { code, left_out: left_out.len(), ..Merged::default() };
+    for Record { config, result, .. } in taken {
+        match result {
+            Ok(outcome) => merged.runs.push(Run { config, outcome }),
+            Err(error) => merged.failures.push((config, error)),
+        }
+    }
+    Ok(merged)
+}
+
+/// What stores hold together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Merged {
+    /// Finished runs.
+    pub runs: Vec<Run>,
+    /// Runs that failed, with their errors.
+    pub failures: Vec<(TrainConfig, String)>,
+    /// The code that computed them.
+    pub code: String,
+    /// Runs of other versions of the code, not shown.
+    pub left_out: usize,
+}
+
+fn problem(path: &Path, error: &rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase};
+    match error.sqlite_error_code() {
+        Some(NotADatabase) => DataError::malformed(path, "is not a store of 'carat sweep'").into(),
+        Some(DatabaseCorrupt) => DataError::malformed(path, "is damaged; take a copy from before, or delete it").into(),
+        Some(DiskFull) => DataError::write(path, std::io::ErrorKind::StorageFull.into()).into(),
+        _ => DataError::write(path, std::io::Error::other(error.to_string())).into(),
+    }
+}
