@@ -109,6 +109,15 @@ fn set<T: Clone>(setting: &mut T, flag: &Option<T>) {
     }
 }
 
+/// A dataset by its whole path if it is one: runs and stores must find it again from any folder.
+pub fn absolute_if_there(data: &str) -> String {
+    let path = Path::new(data);
+    match std::path::absolute(path) {
+        Ok(absolute) if path.exists() => absolute.display().to_string(),
+        _ => data.to_string(),
+    }
+}
+
 impl TrainFlags {
     /// The settings: flags over the `--config` file over `base` (a run that goes on) over the defaults; checked.
     pub fn config(&self, base: Option<&TrainConfig>) -> Result<TrainConfig, Failure> {
@@ -137,13 +146,7 @@ impl TrainFlags {
                 "--data is missing: a name from 'carat data list', or a path to a .npz file or a folder",
             ));
         }
-        // A run must find its data again from any folder.
-        let path = Path::new(&config.data);
-        if path.exists()
-            && let Ok(absolute) = std::path::absolute(path)
-        {
-            config.data = absolute.display().to_string();
-        }
+        config.data = absolute_if_there(&config.data);
         config.check()?;
         Ok(config)
     }

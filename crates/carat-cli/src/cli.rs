@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{attention, bench, data, demo, effects, predict, train};
+use crate::commands::{attention, bench, data, demo, effects, predict, sweep, train};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -22,6 +22,7 @@ use crate::failure::Failure;
   carat train --data cora --lambda 1 --out runs/car    the same with causal attention regularisation
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
+  carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
 )]
@@ -39,6 +40,7 @@ enum Command {
     Predict(predict::Args),
     Attention(attention::Args),
     Effects(effects::Args),
+    Sweep(sweep::Args),
     Bench(bench::Args),
 }
 
@@ -61,6 +63,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Predict(args) => predict::run(args),
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),
+        Command::Sweep(args) => sweep::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -18,16 +18,21 @@ pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -
     written.and_then(|()| stdout.flush()).map_err(|e| Failure::stdout(&e))
 }
 
-/// Refuses a file that has no folder to be in: that should not show only after the work is done.
+/// Refuses an `--out` file that has no folder to be in: that should not show only after the work is done.
 pub fn check_folder(out: &Path) -> Result<(), Failure> {
+    check_folder_of("--out", out)
+}
+
+/// The same for the file of another flag.
+pub fn check_folder_of(flag: &str, out: &Path) -> Result<(), Failure> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if !folder.is_dir() => Err(Failure::input(format!(
-            "--out {}: there is no folder {}; make it, or choose another place",
+            "{flag} {}: there is no folder {}; make it, or choose another place",
             out.display(),
             folder.display()
         ))),
-        _ if out.is_dir() => Err(Failure::input(format!("--out {} is a folder; give a file", out.display()))),
+        _ if out.is_dir() => Err(Failure::input(format!("{flag} {} is a folder; give a file", out.display()))),
         _ => Ok(()),
     }
 }

@@ -1,9 +1,11 @@
 //! Progress on stderr: a bar on a terminal, a line now and then elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use carat::EpochMetrics;
+use carat::{EpochMetrics, TrainConfig};
+use carat_lab::sweep::Event;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shows epochs as they finish.
@@ -98,5 +100,135 @@ impl CountProgress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Shows a sweep as it goes: runs done, rate, time left, the best so far.
+pub struct SweepProgress {
+    bar: Option<ProgressBar>,
+    state: Mutex<SweepState>,
+}
+
+struct SweepState {
+    started: Instant,
+    spoken: Instant,
+    total: usize,
+    done: usize,
+    computed: usize,
+    failed: usize,
+    best: Option<(f64, String)>,
+}
+
+impl SweepProgress {
+    /// A display that waits for the first event.
+    pub fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{pos}/{len} runs {bar:24} {elapsed} {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        let now = Instant::now();
+        let state = SweepState { started: now, spoken: now, total: 0, done: 0, computed: 0, failed: 0, best: None };
+        Self { bar, state: Mutex::new(state) }
+    }
+
+    /// Shows what happened.
+    pub fn show(&self, event: &Event<'_>) {
+        // A thread that panicked while it held the lock left at worst one event uncounted.
+        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match event {
+            Event::Planned { runs, done } => {
+                (state.total, state.done) = (*runs, *done);
+                (state.started, state.spoken) = (Instant::now(), Instant::now());
+                if self.bar.is_none() {
+                    eprintln!("{runs} runs, {done} of them in the store");
+                }
+            }
+            Event::Elsewhere(runs) => state.done += runs,
+            Event::Finished(config, outcome) => {
+                state.done += 1;
+                state.computed += 1;
+                if state.best.as_ref().is_none_or(|(best, _)| outcome.val_accuracy > *best) {
+                    state.best = Some((outcome.val_accuracy, name(config)));
+                }
+            }
+            Event::Failed(config, error) => {
+                state.done += 1;
+                state.computed += 1;
+                state.failed += 1;
+                let line = format!("failed: {}: {error}", name(config));
+                match &self.bar {
+                    Some(bar) => bar.suspend(|| eprintln!("{line}")),
+                    None => eprintln!("{line}"),
+                }
+            }
+        }
+        let message = state.message();
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(state.total as u64);
+                bar.set_position(state.done as u64);
+                bar.set_message(message);
+            }
+            None if state.spoken.elapsed() >= LINE_EVERY => {
+                eprintln!("{}/{} runs{message}", state.done, state.total);
+                state.spoken = Instant::now();
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl SweepState {
+    fn message(&self) -> String {
+        let rate = self.computed as f64 / self.started.elapsed().as_secs_f64().max(1e-3);
+        let mut text = String::new();
+        if self.computed > 0 {
+            let left = (self.total.saturating_sub(self.done)) as f64 / rate;
+            text.push_str(&format!(", {rate:.1} a second, {} left", duration(left)));
+        }
+        if self.failed > 0 {
+            text.push_str(&format!(", {} failed", self.failed));
+        }
+        if let Some((accuracy, name)) = &self.best {
+            text.push_str(&format!("; best validation accuracy {accuracy:.3} ({name})"));
+        }
+        text
+    }
+}
+
+/// A run in a few words.
+fn name(config: &TrainConfig) -> String {
+    let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
+    let TrainConfig { arch, hidden, heads, layers, lambda, seed, .. } = config;
+    format!("{data} {arch} {hidden}/{heads}/{layers}, lambda {lambda}, seed {seed}")
+}
+
+/// 4000 seconds as 1 h 06 min.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_well() {
+        assert_eq!([4.4, 75.0, 4000.0].map(duration), ["4 s", "1 min 15 s", "1 h 06 min"]);
     }
 }

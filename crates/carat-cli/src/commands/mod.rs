@@ -7,4 +7,5 @@ pub mod demo;
 pub mod effects;
 pub mod predict;
 mod run_table;
+pub mod sweep;
 pub mod train;
