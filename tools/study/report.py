@@ -1,35 +1,54 @@
-"""Markdown tables from the CSV files of the study runner (crates/carat-lab/examples/study.rs).
+"""Markdown tables from stores of `carat sweep`, with scipy's statistics: a second opinion on `carat report`.
 
-    python tools/study/report.py baseline FILE.csv ...     each regularised run against the baseline of its setting
-    python tools/study/report.py controls FILE.csv ...     causal against random and constant
+    python tools/study/report.py baseline STORE.db ...     each regularised run against the baseline of its setting
+    python tools/study/report.py controls STORE.db ...     causal against random, constant and vote
 
 Runs pair by everything but the regulariser's choices: same data, split, sizes, seed. p values are those of the one-tailed
 paired Wilcoxon signed-rank test (scipy), for a lower loss, a higher accuracy, a higher attention_auc. Needs scipy.
 """
 
-import csv
+import json
+import sqlite3
 import sys
 
 import numpy as np
 from scipy.stats import wilcoxon
 
-CHOICES = {"lambda", "regulariser", "entities", "target", "rounds", "clamp", "warm-up", "teacher", "exponent", "temperature"}
+# The regulariser's choices, with their defaults.
+CHOICES = {
+    "lambda": 0,
+    "regulariser": "causal",
+    "rounds": 5,
+    "interventions": "exact",
+    "temperature": 0.1,
+    "exponent": "degree",
+    "loss-floor": 0,
+    "entities": "train",
+    "target": "bce",
+    "clamp": 2,
+    "warm-up": 8,
+    "teacher": 0.8,
+}
 FIGURES = {"test_loss": "less", "test_accuracy": "greater", "attention_auc": "greater", "val_loss": "less"}
+# What tells a causal run from its control.
+OF_CONTROLS = {"regulariser", "clamp", "teacher"}
 
 
 def read(paths):
-    """Every row as (setting, protocol, figures)."""
+    """Every finished run as (settings, protocol, figures)."""
     rows = []
     for path in paths:
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                setting = dict(word.split("=", 1) for word in row["setting"].split())
-                rows.append((setting, row["protocol"], {name: float(row[name]) for name in FIGURES}))
+        store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        for config, *figures in store.execute(f"SELECT config, {', '.join(FIGURES)} FROM runs WHERE error IS NULL"):
+            setting = json.loads(config)
+            protocol = setting.pop("protocol")
+            figures = [float("nan") if figure is None else figure for figure in figures]
+            rows.append((setting, protocol, dict(zip(FIGURES, figures))))
     return rows
 
 
 def key(setting, without):
-    return tuple(sorted((name, value) for name, value in setting.items() if name not in without))
+    return tuple(sorted((name, str(value)) for name, value in setting.items() if name not in without))
 
 
 def p_value(ours, theirs, alternative):
@@ -58,36 +77,35 @@ def table(groups, first):
 
 def variant(setting):
     """The regulariser's choices in words, lambda apart."""
-    words = [f"{name}={value}" for name, value in sorted(setting.items()) if name in CHOICES - {"lambda"}]
-    return " ".join(words) or "causal"
+    other = {name: setting[name] for name in CHOICES if setting.get(name, CHOICES[name]) != CHOICES[name]}
+    return " ".join(f"{name}={value}" for name, value in other.items() if name != "lambda") or "causal"
 
 
 def against_baseline(rows):
-    baselines = {(key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if "lambda" not in setting}
+    baselines = {(key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if setting["lambda"] == 0}
     groups = {}
     for setting, protocol, figures in rows:
         baseline = baselines.get((key(setting, CHOICES), protocol))
-        if "lambda" in setting and baseline:
-            for strength in (setting["lambda"], "all"):
-                group = (setting["data"], protocol, setting.get("arch", "gat"), variant(setting), strength)
+        if setting["lambda"] != 0 and baseline:
+            for strength in (str(setting["lambda"]), "all"):
+                group = (setting["data"], protocol, setting["arch"], variant(setting), strength)
                 groups.setdefault(group, []).append((figures, baseline))
     table(dict(sorted(groups.items())), ["data", "protocol", "arch", "regulariser", "lambda"])
 
 
 def against_controls(rows):
-    controls = {}
-    for setting, protocol, figures in rows:
-        arm = setting.get("regulariser", "causal")
-        if "lambda" in setting and arm != "causal":
-            controls[(key(setting, {"regulariser", "clamp", "teacher"}), protocol, arm)] = figures
+    rows = [row for row in rows if row[0]["lambda"] != 0]
+    controls = {
+        (key(setting, OF_CONTROLS), protocol, setting["regulariser"]): figures for setting, protocol, figures in rows
+    }
     groups = {}
     for setting, protocol, figures in rows:
-        if "lambda" not in setting or setting.get("regulariser", "causal") != "causal":
+        if setting["regulariser"] != "causal":
             continue
         for arm in ("random", "constant", "vote"):
-            control = controls.get((key(setting, {"regulariser", "clamp", "teacher"}), protocol, arm))
+            control = controls.get((key(setting, OF_CONTROLS), protocol, arm))
             if control:
-                for arch in (setting.get("arch", "gat"), "all"):
+                for arch in (setting["arch"], "all"):
                     group = (setting["data"], protocol, arch, variant(setting), f"{arm}, lambda {setting['lambda']}")
                     groups.setdefault(group, []).append((figures, control))
     table(dict(sorted(groups.items())), ["data", "protocol", "arch", "ours", "control"])
