@@ -7,7 +7,7 @@ mod support;
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect, log_ratio};
 use carat::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target, TrainConfig};
 use carat_graph::{BlockBuilder, Blocks, Dataset, Graph};
-use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Real, Rerun, Workspace, loss};
+use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Real, Rerun, Workspace, check, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use support::{Golden, data_dir, network, small_graph};
@@ -317,39 +317,18 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
                     let (_, causal, _) = batch.gradient(&network, &lambda, &targets);
                     assert_eq!(causal == 0.0, arm == Arm::None, "{arm} {target} {entities}");
 
-                    let mut gradient = vec![0.0; network.parameters().len()];
-                    let mut work = batch.forward(&network);
-                    targets.pull(&batch.blocks, heads, &lambda, &mut work);
-                    network.loss_and_gradient(&batch.blocks, &batch.input, &batch.labels, &mut work, &mut gradient);
-                    let scale = gradient.iter().fold(0.0f64, |m, g| m.max(g.abs()));
-                    // The loss whose gradient that is: each layer's part weighted by its own lambda.
-                    let total = |network: &Network<f64>| {
-                        let mut work = batch.forward(network);
-                        let part = |l: usize| targets.loss_of_layer(&batch.blocks, heads, l, &work);
-                        let parts = (0..layers).map(|l| lambda[l] * part(l));
-                        let causal: f64 = parts.sum::<f64>() / layers as f64;
-                        let mut room = vec![0.0; network.parameters().len()];
-                        let labels = &batch.labels;
-                        causal + network.loss_and_gradient(&batch.blocks, &batch.input, labels, &mut work, &mut room)
+                    // The loss whose gradient `pull` leaves: each layer's part weighted by its own lambda.
+                    let on_attention = |_: &Network<f64>, work: &mut Workspace<f64>| {
+                        let part = |l: usize| lambda[l] * targets.loss_of_layer(&batch.blocks, heads, l, work);
+                        let total = (0..layers).map(part).sum::<f64>() / layers as f64;
+                        targets.pull(&batch.blocks, heads, &lambda, work);
+                        total
                     };
-                    // Every parameter of the first layer's attention, and some of all others.
-                    for at in (0..gradient.len()).filter(|at| at % 7 == 0) {
-                        let original = network.parameters()[at];
-                        let differences = [1e-4, 1e-5, 1e-6].map(|step| {
-                            let mut at_shift = |shift: f64| {
-                                network.parameters_mut()[at] = original + shift * step;
-                                total(&network)
-                            };
-                            let near = at_shift(1.0) - at_shift(-1.0);
-                            (8.0 * near - (at_shift(2.0) - at_shift(-2.0))) / (12.0 * step)
-                        });
-                        network.parameters_mut()[at] = original;
-                        let error = differences.iter().map(|d| (d - gradient[at]).abs()).fold(f64::MAX, f64::min);
-                        assert!(
-                            error < 1e-6 * scale.max(1e-3),
-                            "{arch} K={heads} L={layers} {arm} {target} {entities}: parameter {at} is {}, differences {differences:?}",
-                            gradient[at]
-                        );
+                    let checked =
+                        check::gradient_with(&mut network, &batch.blocks, &batch.input, &batch.labels, on_attention);
+                    for parameter in checked {
+                        let what = format!("{arch} K={heads} L={layers} {arm} {target} {entities}");
+                        assert!(parameter.error < 1e-6, "{what}: {parameter:?}");
                     }
                 }
             }
