@@ -1,9 +1,21 @@
-//! Small statistics over runs.
+//! Statistics over runs: tests, corrections, spreads, and effects with their intervals. `tests/statistics.rs` holds them
+//! against scipy's.
 
+mod bootstrap;
+mod effect;
+mod holm;
+mod quantiles;
+mod student;
+mod welch;
 mod wilcoxon;
 
 use serde::Serialize;
 
+pub use bootstrap::{bca_interval, percentile_interval};
+pub use effect::{PairedEffect, paired_effect};
+pub use holm::holm;
+pub use quantiles::five_numbers;
+pub use welch::welch_greater;
 pub use wilcoxon::wilcoxon_greater;
 
 /// Mean and standard deviation of one figure over seeds.
@@ -18,14 +30,10 @@ pub struct Spread {
 impl Spread {
     /// Of some values; `None` where there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
+        let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        match values.len() {
-            0 => None,
-            1 => Some(Self { mean, deviation: None }),
-            _ => Some(Self { mean, deviation: Some((squares / (n - 1.0)).sqrt()) }),
-        }
+        let deviation = (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt());
+        Some(Self { mean, deviation })
     }
 
     /// As text with `decimals` decimals: `0.812 ± 0.010`, or the mean alone where there is no deviation.
@@ -34,6 +42,18 @@ impl Spread {
             Some(deviation) => format!("{:.decimals$} ± {deviation:.decimals$}", self.mean),
             None => format!("{:.decimals$}", self.mean),
         }
+    }
+}
+
+/// The mean, summed twice: the second sum takes up what rounding lost in the first, so that the mean of equal values is
+/// that value and their deviation 0. `None` where there are none.
+fn mean(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    let first = values.iter().sum::<f64>() / n;
+    let lost = values.iter().map(|value| value - first).sum::<f64>() / n;
+    match values.len() {
+        0 => None,
+        _ => Some(if lost.is_finite() { first + lost } else { first }),
     }
 }
 
@@ -65,6 +85,14 @@ mod tests {
         assert!((spread.deviation.unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(Spread::of(&[3.5]), Some(Spread { mean: 3.5, deviation: None }));
         assert_eq!(Spread::of(&[]), None);
+    }
+
+    #[test]
+    fn equal_values_have_no_deviation() {
+        for (value, count) in [(0.1, 3), (0.7, 11), (1e-3, 2000), (-1e17, 7)] {
+            assert_eq!(Spread::of(&vec![value; count]), Some(Spread { mean: value, deviation: Some(0.0) }));
+        }
+        assert_eq!(Spread::of(&[f64::INFINITY, 1.0]).map(|spread| spread.mean), Some(f64::INFINITY));
     }
 
     #[test]

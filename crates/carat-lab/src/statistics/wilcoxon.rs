@@ -14,21 +14,47 @@ const MOST_EXACT: usize = 50;
 const MOST_EXACT_WITH_TIES: usize = 13;
 
 /// The probability, if differences were as likely below 0 as above, that they lie above 0 at least as clearly as these do.
-/// Small where they lean above 0; 1 where none differs from 0; `None` where there is none or one is not a number.
+/// Small where they lean above 0; `None` where there is none or one is not a number.
+///
+/// Where none differs from 0 it is 1, however many they are: scipy says so for 2 to 13 of them and is undefined for others.
 pub fn wilcoxon_greater(differences: &[f64]) -> Option<f64> {
     if differences.is_empty() || differences.iter().any(|d| d.is_nan()) {
         return None;
     }
-    let mut ordered: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
-    ordered.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    if ordered.is_empty() {
+    let SignedRanks { ranks, ties, positive } = SignedRanks::of(differences);
+    if ranks.is_empty() {
         return Some(1.0);
     }
-    let (ranks, ties) = doubled_ranks(&ordered);
-    let positive: usize = ranks.iter().zip(&ordered).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
-    let undisturbed = ordered.len() == differences.len() && ties.iter().all(|t| *t == 1);
+    let undisturbed = ranks.len() == differences.len() && ties.iter().all(|t| *t == 1);
     let most = if undisturbed { MOST_EXACT } else { MOST_EXACT_WITH_TIES };
-    Some(if differences.len() <= most { exact(&ranks, positive) } else { normal(ordered.len(), &ties, positive) })
+    Some(if differences.len() <= most { exact(&ranks, positive) } else { normal(ranks.len(), &ties, positive) })
+}
+
+/// `(R+ - R-) / (R+ + R-)`; `None` where no difference differs from 0. There is no NaN among them.
+pub(super) fn rank_biserial(differences: &[f64]) -> Option<f64> {
+    let SignedRanks { ranks, positive, .. } = SignedRanks::of(differences);
+    let all = ranks.iter().sum::<usize>() as f64;
+    (!ranks.is_empty()).then(|| (2.0 * positive as f64 - all) / all)
+}
+
+/// What the test goes by.
+struct SignedRanks {
+    /// Twice the rank of every difference that is not 0, by absolute value.
+    ranks: Vec<usize>,
+    /// Sizes of the groups of equal absolute values.
+    ties: Vec<usize>,
+    /// Twice R+.
+    positive: usize,
+}
+
+impl SignedRanks {
+    fn of(differences: &[f64]) -> Self {
+        let mut ordered: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
+        ordered.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let (ranks, ties) = doubled_ranks(&ordered);
+        let positive = ranks.iter().zip(&ordered).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
+        Self { ranks, ties, positive }
+    }
 }
 
 /// Twice the rank of every value, which is whole even where equal values share a mean rank, and the sizes of the groups of
