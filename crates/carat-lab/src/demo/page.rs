@@ -1,11 +1,12 @@
 //! The demo's HTML page.
 
 use super::{
-    DemoConfig, DemoReport, Measure, Table, Verdict, conclusion, cost, measured, planted_graph, statistics, summary,
-    treatments,
+    DemoConfig, DemoReport, Measure, Table as Texts, Verdict, conclusion, cost, measured, planted_graph, statistics,
+    summary, treatments,
 };
 use crate::figures;
 use crate::page::Page;
+use crate::report::{Cell, Column, Table};
 
 /// The whole page: what came out, a figure and a table per measure, what was measured and how to repeat it.
 pub fn page(report: &DemoReport) -> String {
@@ -20,7 +21,7 @@ pub fn page(report: &DemoReport) -> String {
     page.paragraph(&statistics(report));
     page.paragraph(&cost(report));
     for measure in Measure::ALL {
-        page.figure(&figures::sweep(report, measure));
+        page.chart(&figures::sweep(report, measure));
         measured(report, measure).iter().for_each(|table| show(&mut page, table));
     }
     page.heading("What this shows, and what it does not");
@@ -28,7 +29,8 @@ pub fn page(report: &DemoReport) -> String {
     page.heading("How it was measured");
     page.paragraph(&method(report));
     page.paragraph(&strength(&report.config));
-    page.table("Settings", &["setting", ">value"], &settings(&report.config));
+    let headings = ["setting", ">value"].map(String::from).to_vec();
+    show(&mut page, &Texts { title: "Settings".into(), headings, rows: settings(&report.config) });
     page.paragraph(
         "The same command gives the same numbers on any number of threads. They lie in this file as JSON, with every run, \
          in the element with the id 'report'.",
@@ -38,8 +40,18 @@ pub fn page(report: &DemoReport) -> String {
     page.finish()
 }
 
-fn show(page: &mut Page, table: &Table) {
-    page.table(&table.title, &table.headings.iter().map(String::as_str).collect::<Vec<_>>(), &table.rows);
+fn show(page: &mut Page, texts: &Texts) {
+    let column = |heading: &String| match heading.strip_prefix('>') {
+        Some(heading) => Column::numbers(heading),
+        None => Column::words(heading),
+    };
+    let row = |texts: &Vec<String>| texts.iter().map(Cell::words).collect();
+    page.table(&Table {
+        name: String::new(),
+        caption: texts.title.clone(),
+        columns: texts.headings.iter().map(column).collect(),
+        rows: texts.rows.iter().map(row).collect(),
+    });
 }
 
 fn limits(report: &DemoReport) -> Vec<String> {

@@ -37,11 +37,15 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Powers of ten at equal distances. Values of 0 and below are not drawn.
     pub logarithmic: bool,
-    /// Names of the values 0, 1, 2, ...; empty: an axis of numbers.
+    /// Names of the values 0, 1, 2, ...; empty: an axis of numbers. The first stands on the left, or on top.
     pub categories: Vec<String>,
 }
 
 /// Something drawn. `tip` is shown when a reader points at it.
+///
+/// What is no number, or lies outside an axis, is not drawn; the panel says how many such marks there are. On a horizontal
+/// axis of categories without lines, dots and intervals stand beside those of other series as bars do, unless one of
+/// them is given a place between two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A dot.
@@ -94,6 +98,13 @@ pub enum Mark {
         series: usize,
         /// What pointing at it tells.
         tip: String,
+    },
+    /// A dashed line through points that is no series but something to compare with; the legend names it.
+    Guide {
+        /// From left to right.
+        points: Vec<(f64, f64)>,
+        /// Its name in the legend.
+        name: String,
     },
     /// A dashed line where both axes have the same value.
     Diagonal,

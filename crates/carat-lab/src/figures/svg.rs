@@ -1,96 +1,115 @@
-//! One panel of a figure: a title, two axes and marks, written as an inline SVG element.
+//! The elements of a picture, written as SVG. Colours and fonts are classes that a style sheet fills in.
 
 use std::fmt::Write;
 
-use super::scale::Scale;
 use crate::page::escape;
 
-const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 46.0;
-const RIGHT: f64 = 10.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 44.0;
-
-/// A panel under construction. Marks are drawn in the order of the calls.
-#[derive(Debug)]
-pub(super) struct Panel {
+/// A picture under construction: elements lie in the order of the calls.
+#[derive(Debug, Default)]
+pub(super) struct Canvas {
     body: String,
-    title: String,
-    pub(super) x: Scale,
-    pub(super) y: Scale,
+    marks: usize,
 }
 
-impl Panel {
-    /// A panel for these ranges of values.
-    pub(super) fn new(title: &str, x: (f64, f64), y: (f64, f64), y_label: &str) -> Self {
-        let x = Scale::new(x, (LEFT, WIDTH - RIGHT));
-        let y = Scale::new(y, (HEIGHT - BOTTOM, TOP));
-        let mut panel = Self { body: String::new(), title: title.to_string(), x, y };
-        panel.text(LEFT, 14.0, "title", title);
-        panel.text(WIDTH - RIGHT, 14.0, "label end", y_label);
-        panel.segment("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
-        panel
+impl Canvas {
+    /// The elements so far.
+    pub(super) fn into_body(self) -> String {
+        self.body
     }
 
-    /// Ticks on the y axis, with grid lines.
-    pub(super) fn y_axis(&mut self, ticks: &[(f64, String)]) {
-        for (value, text) in ticks {
-            let place = self.y.place(*value);
-            self.segment("grid", (LEFT, place), (WIDTH - RIGHT, place));
-            self.text(LEFT - 6.0, place + 4.0, "tick end", text);
-        }
+    /// How many marks tell something.
+    pub(super) fn marks(&self) -> usize {
+        self.marks
     }
 
-    /// Ticks on the x axis, and what it measures.
-    pub(super) fn x_axis(&mut self, ticks: &[(f64, String)], label: &str) {
-        let base = HEIGHT - BOTTOM;
-        for (value, text) in ticks {
-            let place = self.x.place(*value);
-            self.segment("axis", (place, base), (place, base + 4.0));
-            self.text(place, base + 17.0, "tick middle", text);
-        }
-        self.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, "label middle", label);
+    /// A straight line that is no mark.
+    pub(super) fn segment(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.body.push_str(&segment(class, from, to));
     }
 
-    /// A dot that tells `tip` when pointed at.
+    /// A line through places that is no mark.
+    pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
+        let _ = write!(self.body, "<polyline class=\"line {class}\" points=\"{}\"/>", points(places));
+    }
+
+    /// A text, with its left end, middle or right end at a place, as its class says.
+    pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
+        let _ = write!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
+    }
+
+    /// A text that may have been shortened: pointing at it tells the whole.
+    pub(super) fn short_text(&mut self, class: &str, (x, y): (f64, f64), shown: &str, whole: &str, turn: Option<f64>) {
+        let turn = turn.map_or(String::new(), |turn| format!(" transform=\"rotate({turn:.0} {x:.1} {y:.1})\""));
+        let title = if shown == whole { String::new() } else { format!("<title>{}</title>", escape(whole)) };
+        let shown = escape(shown);
+        let _ = write!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\"{turn}>{title}{shown}</text>");
+    }
+
+    /// A dot.
     pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64, tip: &str) {
-        let (x, y) = (self.x.place(x), self.y.place(y));
-        let mark = format!("<circle class=\"{}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"", escape(class));
-        self.body.push_str(&format!("{mark}><title>{}</title></circle>", escape(tip)));
+        let attributes = format!(" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"");
+        self.mark("circle", class, &attributes, "", tip);
     }
 
-    /// A line through values that tells `tip` when pointed at. Points that are no numbers are left out.
-    pub(super) fn line(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>, tip: &str) {
-        let mut path = String::new();
-        for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
-            let separator = if path.is_empty() { "" } else { " " };
-            let _ = write!(path, "{separator}{:.1},{:.1}", self.x.place(x), self.y.place(y));
+    /// A rectangle between two corners.
+    pub(super) fn bar(&mut self, class: &str, corners: [(f64, f64); 2], tip: &str) {
+        self.mark("rect", class, &rectangle(corners), "", tip);
+    }
+
+    /// A line through places.
+    pub(super) fn line(&mut self, class: &str, places: &[(f64, f64)], tip: &str) {
+        self.mark("polyline", &format!("line {class}"), &format!(" points=\"{}\"", points(places)), "", tip);
+    }
+
+    /// A vertical stroke with caps.
+    pub(super) fn interval(&mut self, class: &str, x: f64, (from, to): (f64, f64), cap: f64, tip: &str) {
+        let strokes = [((x, from), (x, to)), ((x - cap, from), (x + cap, from)), ((x - cap, to), (x + cap, to))];
+        let strokes: String = strokes.map(|(from, to)| segment("stroke", from, to)).concat();
+        self.mark("g", &format!("interval {class}"), "", &strokes, tip);
+    }
+
+    /// A box: minimum, quartiles and maximum as places on the vertical axis.
+    pub(super) fn quartiles(&mut self, class: &str, x: f64, values: [f64; 5], half: f64, tip: &str) {
+        let [minimum, first, median, third, maximum] = values;
+        let parts = [
+            segment("stroke", (x, minimum), (x, first)),
+            segment("stroke", (x, third), (x, maximum)),
+            segment("stroke", (x - half / 2.0, minimum), (x + half / 2.0, minimum)),
+            segment("stroke", (x - half / 2.0, maximum), (x + half / 2.0, maximum)),
+            format!("<rect class=\"stroke\"{}/>", rectangle([(x - half, third), (x + half, first)])),
+            segment("stroke median", (x - half, median), (x + half, median)),
+        ];
+        self.mark("g", &format!("box {class}"), "", &parts.concat(), tip);
+    }
+
+    /// An element that tells `tip`. Of a panel's marks only the first is a stop of the tabulator key; the page's script
+    /// moves on from there with the arrow keys, for a panel may have hundreds.
+    fn mark(&mut self, element: &str, class: &str, attributes: &str, inner: &str, tip: &str) {
+        if tip.is_empty() {
+            let _ = write!(self.body, "<{element} class=\"{class}\"{attributes}>{inner}</{element}>");
+            return;
         }
-        let mark = format!("<polyline class=\"line {}\" points=\"{path}\"", escape(class));
-        self.body.push_str(&format!("{mark}><title>{}</title></polyline>", escape(tip)));
+        let stop = if self.marks == 0 { "0" } else { "-1" };
+        self.marks += 1;
+        let _ = write!(
+            self.body,
+            "<{element} class=\"mark {class}\" tabindex=\"{stop}\" role=\"img\"{attributes}><title>{}</title>{inner}</{element}>",
+            escape(tip)
+        );
     }
+}
 
-    /// The SVG element; `description` is for those who cannot see it.
-    pub(super) fn finish(self, description: &str) -> String {
-        format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}: {}\">{}</svg>",
-            escape(&self.title),
-            escape(description),
-            self.body
-        )
-    }
+fn segment(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+    format!("<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>")
+}
 
-    fn segment(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
-        let class = escape(class);
-        let mark = format!("<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
-        self.body.push_str(&mark);
-    }
+fn rectangle([(x1, y1), (x2, y2)]: [(f64, f64); 2]) -> String {
+    let (width, height) = ((x2 - x1).abs(), (y2 - y1).abs());
+    format!(" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"", x1.min(x2), y1.min(y2))
+}
 
-    fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
-        let mark = format!("<text class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(class), escape(text));
-        self.body.push_str(&mark);
-    }
+fn points(places: &[(f64, f64)]) -> String {
+    places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -98,14 +117,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_hold_numbers_only_and_texts_are_escaped() {
-        let mut panel = Panel::new("<gat>", (0.0, 1.0), (0.0, 1.0), "a & b");
-        panel.line("series-0", [(0.0, 0.0), (0.5, f64::NAN), (1.0, 1.0)].into_iter(), "1 < 2");
-        panel.dot("series-0", (0.5, 0.5), 3.0, "\"");
-        let svg = panel.finish("none");
-        assert!(svg.contains("points=\"46.0,206.0 330.0,30.0\""), "{svg}");
-        assert!(svg.contains("&lt;gat&gt;") && svg.contains("a &amp; b") && svg.contains("1 &lt; 2"));
-        assert!(!svg.contains("NaN") && !svg.contains("inf"));
-        assert_eq!(svg.matches("<title>").count(), svg.matches("</title>").count());
+    fn texts_and_tips_are_escaped() {
+        let mut canvas = Canvas::default();
+        canvas.text("title", (1.0, 2.0), "<gat> & \"b\"");
+        canvas.short_text("tick", (1.0, 2.0), "<a…", "<a & b>", Some(-40.0));
+        canvas.dot("series-0", (0.5, 0.5), 3.0, "</title><script>alert('1')</script>");
+        let body = canvas.into_body();
+        assert!(body.contains("&lt;gat&gt; &amp; &quot;b&quot;") && !body.contains("<script"), "{body}");
+        assert!(body.contains("rotate(-40 1.0 2.0)\"><title>&lt;a &amp; b&gt;</title>&lt;a…</text>"), "{body}");
+        assert_eq!(body.matches("<title>").count(), body.matches("</title>").count());
+    }
+
+    #[test]
+    fn one_mark_is_a_stop_and_silent_ones_are_none() {
+        let mut canvas = Canvas::default();
+        canvas.dot("series-0", (0.0, 0.0), 3.0, "");
+        canvas.bar("series-0", [(4.0, 9.0), (1.0, 2.0)], "first");
+        canvas.line("series-1", &[(0.0, 0.0), (1.0, 1.0)], "second");
+        assert_eq!(canvas.marks(), 2);
+        let body = canvas.into_body();
+        assert_eq!((body.matches("tabindex=\"0\"").count(), body.matches("tabindex=\"-1\"").count()), (1, 1));
+        assert!(body.contains("x=\"1.0\" y=\"2.0\" width=\"3.0\" height=\"7.0\"><title>first</title>"), "{body}");
+        assert_eq!(body.matches("class=\"mark ").count(), 2);
     }
 }

@@ -52,6 +52,15 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+impl Table {
+    /// Every row's cells with their columns. A row that is too short is filled up, what is too much is left out.
+    pub fn cells(&self) -> impl Iterator<Item = impl Iterator<Item = (&Column, &Cell)>> {
+        static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false };
+        let cells = |row| std::iter::Iterator::chain(<[Cell]>::iter(row), std::iter::repeat(&EMPTY));
+        self.rows.iter().map(move |row| self.columns.iter().zip(cells(row)))
+    }
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {

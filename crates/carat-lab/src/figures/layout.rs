@@ -1,0 +1,171 @@
+//! How much room every part of a chart's panels gets. All panels of a chart share one layout, so that their axes line up.
+
+use super::chart::{Chart, ChartPanel, Mark};
+use super::fit::{self, Ranges};
+use super::lettering::{shorten, width, wrap};
+use super::scale::Scale;
+
+/// Size of most texts, in pixels.
+pub(super) const SMALL: f64 = 11.0;
+const TITLE: f64 = 13.0;
+/// Room between the edge and what is drawn.
+pub(super) const EDGE: f64 = 12.0;
+const NARROW: f64 = 340.0;
+const WIDE: f64 = 700.0;
+const PLOT_HEIGHT: f64 = 176.0;
+/// From one line of text to the next.
+pub(super) const LINE: f64 = 14.0;
+/// The most room that names of categories get.
+const LONGEST_NAME: f64 = 110.0;
+/// How names of categories are turned where they do not fit side by side, in degrees.
+const SLANT: f64 = -40.0;
+
+/// Where things are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// Edges of the plot.
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    /// Lines of the headers, of which there is room for as many as the panel with the most needs.
+    pub(super) title_lines: usize,
+    pub(super) note_lines: usize,
+    pub(super) label_lines: usize,
+}
+
+/// How the names of a horizontal axis's categories are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Names {
+    /// In degrees; `None`: upright.
+    pub(super) turn: Option<f64>,
+    /// The longest that a name may be.
+    pub(super) room: f64,
+    /// Every how many-th name is written.
+    pub(super) every: usize,
+}
+
+impl Layout {
+    /// The layout that the chart's panels need.
+    pub(super) fn of(chart: &Chart) -> Self {
+        let panels = &chart.panels;
+        let width = if panels.iter().any(crowded) { WIDE } else { NARROW };
+        let wide = |room: f64| panels.iter().flat_map(y_names).map(move |name| self::width(&name, SMALL).min(room));
+        let slanted = panels.iter().any(|panel| !side_by_side(panel, width - 60.0));
+        let names = wide(LONGEST_NAME).fold(if slanted { 46.0 } else { 24.0 }, f64::max);
+        let (left, right) = (names + 12.0, width - EDGE);
+        let mut layout = Self {
+            width,
+            height: 0.0,
+            left,
+            right,
+            top: 0.0,
+            bottom: 0.0,
+            title_lines: 1,
+            note_lines: 0,
+            label_lines: 0,
+        };
+        let most = |lines: &dyn Fn(&ChartPanel) -> usize| panels.iter().map(lines).max().unwrap_or(0);
+        layout.title_lines = most(&|panel| layout.title(panel).len());
+        layout.note_lines = most(&|panel| layout.note_below(panel).len());
+        // One even without a label: the remark about marks that are not drawn stands there.
+        layout.label_lines = most(&|panel| layout.y_label(panel).len()).max(1);
+        layout.top = 10.0 + 16.0 * layout.title_lines as f64 + LINE * (layout.note_lines + layout.label_lines) as f64;
+        layout.bottom = layout.top + PLOT_HEIGHT;
+        let under = panels.iter().map(|panel| layout.names_height(panel)).fold(LINE, f64::max);
+        layout.height = layout.bottom + 8.0 + under + LINE * most(&|panel| layout.x_label(panel).len()) as f64 + 4.0;
+        layout
+    }
+
+    /// Whether panels are too wide to stand beside each other.
+    pub(super) fn is_wide(&self) -> bool {
+        self.width > NARROW
+    }
+
+    /// The panel's heading in lines.
+    pub(super) fn title(&self, panel: &ChartPanel) -> Vec<String> {
+        wrap(&panel.title, TITLE, self.width - 2.0 - EDGE, 2)
+    }
+
+    /// Whether the note stands beside the title.
+    pub(super) fn note_beside(&self, panel: &ChartPanel) -> bool {
+        let title = width(&panel.title, TITLE);
+        title + 14.0 + width(&panel.note, SMALL) <= self.width - EDGE
+    }
+
+    /// The note in lines under the title, where it has no room beside it.
+    pub(super) fn note_below(&self, panel: &ChartPanel) -> Vec<String> {
+        if self.note_beside(panel) { Vec::new() } else { wrap(&panel.note, SMALL, self.width - EDGE, 3) }
+    }
+
+    /// What the vertical axis measures, in lines above it. Beside it there is room for a remark.
+    pub(super) fn y_label(&self, panel: &ChartPanel) -> Vec<String> {
+        wrap(&panel.y.label, SMALL, self.width - EDGE - 80.0, 2)
+    }
+
+    /// What the horizontal axis measures, in lines under it.
+    pub(super) fn x_label(&self, panel: &ChartPanel) -> Vec<String> {
+        wrap(&panel.x.label, SMALL, self.width - EDGE, 2)
+    }
+
+    /// The panel's scales.
+    pub(super) fn scales(&self, panel: &ChartPanel) -> (Scale, Scale) {
+        let Ranges { x, y } = fit::ranges(panel);
+        let scale = |logarithmic, range, places| match logarithmic {
+            true => Scale::logarithmic(range, places),
+            false => Scale::new(range, places),
+        };
+        let upright = if panel.y.categories.is_empty() { (self.bottom, self.top) } else { (self.top, self.bottom) };
+        let powers = |axis: &super::Axis| axis.logarithmic && axis.categories.is_empty();
+        (scale(powers(&panel.x), x, (self.left, self.right)), scale(powers(&panel.y), y, upright))
+    }
+
+    /// How the names of the categories under the panel are written.
+    pub(super) fn names(&self, panel: &ChartPanel) -> Names {
+        let slot = (self.right - self.left) / panel.x.categories.len().max(1) as f64;
+        if side_by_side(panel, self.right - self.left) {
+            return Names { turn: None, room: LONGEST_NAME.max(slot), every: 1 };
+        }
+        // Slanted names reach to the left, the first one past the axis.
+        let before = (self.left + slot / 2.0 - 2.0) / SLANT.to_radians().cos();
+        if slot >= 18.0 {
+            return Names { turn: Some(SLANT), room: before.min(LONGEST_NAME), every: 1 };
+        }
+        Names { turn: Some(-90.0), room: LONGEST_NAME, every: (12.5 / slot).ceil().max(1.0) as usize }
+    }
+
+    fn names_height(&self, panel: &ChartPanel) -> f64 {
+        let names = self.names(panel);
+        let longest = panel.x.categories.iter().map(|name| width(&shorten(name, SMALL, names.room), SMALL));
+        let longest = longest.fold(0.0, f64::max);
+        names.turn.map_or(LINE, |turn| longest * turn.to_radians().sin().abs() + LINE)
+    }
+}
+
+/// Whether the names of the horizontal axis's categories fit beside each other.
+fn side_by_side(panel: &ChartPanel, room: f64) -> bool {
+    let slot = room / panel.x.categories.len().max(1) as f64;
+    panel.x.categories.iter().all(|name| width(name, SMALL) + 8.0 <= slot)
+}
+
+/// Whether a panel holds more bars or categories than a narrow one shows well.
+fn crowded(panel: &ChartPanel) -> bool {
+    let stands = |mark: &&Mark| matches!(mark, Mark::Bar { .. } | Mark::Box { .. });
+    panel.x.categories.len() > 16 || panel.marks.iter().filter(stands).count() > 36
+}
+
+/// What may stand to the left of the vertical axis.
+fn y_names(panel: &ChartPanel) -> Vec<String> {
+    if panel.y.categories.is_empty() {
+        let Ranges { y, .. } = fit::ranges(panel);
+        let scale = if panel.y.logarithmic { Scale::logarithmic(y, (0.0, 1.0)) } else { Scale::new(y, (0.0, 1.0)) };
+        scale.ticks(Y_TICKS).into_iter().map(|(_, text)| text).collect()
+    } else {
+        panel.y.categories.clone()
+    }
+}
+
+/// About how many ticks a vertical axis has.
+pub(super) const Y_TICKS: usize = 5;

@@ -1,0 +1,222 @@
+//! The marks of a panel, from values to places.
+
+use super::chart::{ChartPanel, Mark};
+use super::layout::{LINE, SMALL};
+use super::lettering::width;
+use super::scale::Scale;
+use super::svg::Canvas;
+
+/// Draws marks on a canvas, between scales.
+pub(super) struct Pen<'a> {
+    pub(super) canvas: &'a mut Canvas,
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+    stands: Stands,
+    /// Texts of levels with the places they were given, as left, right and height of the line under them.
+    labels: Vec<(f64, f64, f64, String)>,
+    /// Marks that have no place.
+    outside: usize,
+}
+
+/// The class that gives a series its colour.
+pub(super) fn series_class(series: usize) -> String {
+    /// How many colours the style sheet has.
+    const COLOURS: usize = 8;
+    format!("series-{}", series % COLOURS)
+}
+
+impl<'a> Pen<'a> {
+    /// A pen for a panel's marks.
+    pub(super) fn new(canvas: &'a mut Canvas, panel: &ChartPanel, (x, y): (Scale, Scale)) -> Self {
+        Self { canvas, x, y, stands: Stands::of(panel, &x), labels: Vec::new(), outside: 0 }
+    }
+
+    /// Draws a mark.
+    pub(super) fn draw(&mut self, mark: &Mark) {
+        match mark {
+            Mark::Dot { at: (x, y), series, radius, tip } => {
+                let radius = if radius.is_finite() { radius.clamp(0.5, 20.0) } else { 3.0 };
+                if self.x.holds(*x) && self.y.holds(*y) {
+                    let place = (self.x.place(*x) + self.stands.beside_if_alike(*series), self.y.place(*y));
+                    self.canvas.dot(&series_class(*series), place, radius, tip);
+                } else {
+                    self.outside += 1;
+                }
+            }
+            Mark::Bar { at, series, tip } => self.bar(*at, *series, tip),
+            Mark::Line { points, series, tip } => self.line(points, &series_class(*series), tip),
+            Mark::Guide { points, name } => self.line(points, "reference", name),
+            Mark::Box { at, values, series, tip } => {
+                let drawable = values.iter().all(|value| value.is_finite() && self.reaches(*value));
+                let touches = values[0] <= self.y.range().1 && values[4] >= self.y.range().0;
+                if self.x.holds(*at) && drawable && touches {
+                    let (half, aside) = (self.stands.half(13.0), self.stands.beside(*series));
+                    let places = values.map(|value| self.y.place(value));
+                    self.canvas.quartiles(&series_class(*series), self.x.place(*at) + aside, places, half, tip);
+                } else {
+                    self.outside += 1;
+                }
+            }
+            Mark::Interval { at, range: (from, to), series, tip } => {
+                let (low, high) = self.y.range();
+                let touches = from.max(*to) >= low && from.min(*to) <= high;
+                if self.x.holds(*at) && from.is_finite() && to.is_finite() && touches {
+                    let x = self.x.place(*at) + self.stands.beside_if_alike(*series);
+                    let ends = (self.y.place(*from), self.y.place(*to));
+                    self.canvas.interval(&series_class(*series), x, ends, self.stands.half(4.0), tip);
+                } else {
+                    self.outside += 1;
+                }
+            }
+            Mark::Diagonal => self.diagonal(),
+            Mark::Level(value, label) => self.level(*value, label),
+        }
+    }
+
+    /// Writes the texts that lie above everything else, and tells how many marks had no place.
+    pub(super) fn finish(self) -> usize {
+        for (left, _, height, label) in &self.labels {
+            self.canvas.text("level", (*left, *height), label);
+        }
+        self.outside
+    }
+
+    /// Whether an axis of powers of ten could show the value at all.
+    fn reaches(&self, value: f64) -> bool {
+        !self.y.is_logarithmic() || value > 0.0
+    }
+
+    fn bar(&mut self, (x, value): (f64, f64), series: usize, tip: &str) {
+        let base = if self.y.is_logarithmic() { self.y.range().0 } else { 0.0 };
+        let (from, to) = (self.y.place(base), self.y.place(value));
+        let clipped = (from - to).abs() < 0.05 && value != base;
+        if !self.x.holds(x) || !value.is_finite() || !self.reaches(value) || clipped {
+            self.outside += 1;
+            return;
+        }
+        // A bar of no height can still be pointed at.
+        let to = if (from - to).abs() < 1.0 { from - 1.0 } else { to };
+        let (centre, half) = (self.x.place(x) + self.stands.beside(series), self.stands.half(26.0));
+        let class = format!("bar {}", series_class(series));
+        self.canvas.bar(&class, [(centre - half, to), (centre + half, from)], tip);
+    }
+
+    /// A line breaks where it leaves the axes; a point alone becomes a dot.
+    fn line(&mut self, points: &[(f64, f64)], class: &str, tip: &str) {
+        let (x, y) = (self.x, self.y);
+        let numbers: Vec<(f64, f64)> =
+            points.iter().copied().filter(|point| point.0.is_finite() && point.1.is_finite()).collect();
+        for run in numbers.chunk_by(|a, b| (x.holds(a.0) && y.holds(a.1)) == (x.holds(b.0) && y.holds(b.1))) {
+            let places: Vec<(f64, f64)> = run.iter().map(|point| (x.place(point.0), y.place(point.1))).collect();
+            match (run, places.as_slice()) {
+                ([(first_x, first_y), ..], _) if !x.holds(*first_x) || !y.holds(*first_y) => self.outside += run.len(),
+                (_, [place]) => self.canvas.dot(class, *place, 2.5, tip),
+                (_, places) => self.canvas.line(class, places, tip),
+            }
+        }
+        self.outside += points.len() - numbers.len();
+    }
+
+    fn diagonal(&mut self) {
+        let ((x_low, x_high), (y_low, y_high)) = (self.x.range(), self.y.range());
+        let (low, high) = (x_low.max(y_low), x_high.min(y_high));
+        if low >= high {
+            return;
+        }
+        // Between a linear axis and one of powers it is a curve.
+        let pieces = if self.x.is_logarithmic() == self.y.is_logarithmic() { 1 } else { 48 };
+        let values = (0..=pieces).map(|piece| low + (high - low) * f64::from(piece) / f64::from(pieces));
+        let places: Vec<(f64, f64)> = values.map(|value| (self.x.place(value), self.y.place(value))).collect();
+        self.canvas.path("reference", &places);
+    }
+
+    fn level(&mut self, value: f64, label: &str) {
+        if !self.y.holds(value) {
+            self.outside += 1;
+            return;
+        }
+        let ((left, right), y) = (self.edges(), self.y.place(value));
+        self.canvas.path("reference", &[(left, y), (right, y)]);
+        if label.is_empty() {
+            return;
+        }
+        let wide = width(label, SMALL);
+        let (above, below) = (y - 4.0, y + 12.0);
+        let places = [(right - wide, above), (right - wide, below), (left + 4.0, above), (left + 4.0, below)];
+        let free = |&(start, height): &(f64, f64)| {
+            let beside = |(from, to, at, _): &(f64, f64, f64, String)| {
+                *to < start || *from > start + wide || (at - height).abs() >= LINE - 2.0
+            };
+            self.labels.iter().all(beside) && self.within(height)
+        };
+        let (start, height) = places.into_iter().find(free).unwrap_or(places[0]);
+        self.labels.push((start, start + wide, height, label.to_string()));
+    }
+
+    fn edges(&self) -> (f64, f64) {
+        let (low, high) = self.x.range();
+        (self.x.place(low), self.x.place(high))
+    }
+
+    /// Whether a text fits between the top and the bottom.
+    fn within(&self, height: f64) -> bool {
+        let (low, high) = self.y.range();
+        let (one, other) = (self.y.place(low), self.y.place(high));
+        height - 9.0 >= one.min(other) && height <= one.max(other)
+    }
+}
+
+/// How series stand beside each other at a category.
+#[derive(Debug, Clone, PartialEq)]
+struct Stands {
+    /// Those that the panel has.
+    series: Vec<usize>,
+    /// Pixels that each gets.
+    each: f64,
+    /// Whether dots and intervals are moved as bars are.
+    alike: bool,
+}
+
+impl Stands {
+    fn of(panel: &ChartPanel, x: &Scale) -> Self {
+        let (mut series, mut places, mut alike) = (Vec::new(), Vec::new(), !panel.x.categories.is_empty());
+        for mark in &panel.marks {
+            match mark {
+                Mark::Bar { at: (at, _), series: one, .. } | Mark::Box { at, series: one, .. } => {
+                    series.push(*one);
+                    places.push(*at);
+                }
+                Mark::Dot { at: (at, _), series: one, .. } | Mark::Interval { at, series: one, .. } => {
+                    series.push(*one);
+                    alike &= at.fract() == 0.0;
+                }
+                Mark::Line { .. } => alike = false,
+                Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
+            }
+        }
+        series.sort_unstable();
+        series.dedup();
+        places.sort_unstable_by(f64::total_cmp);
+        let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
+        let unit = if panel.x.categories.is_empty() { gaps.fold(1.0, f64::min) } else { 1.0 };
+        let (low, _) = x.range();
+        let pixels = (x.place(low + unit) - x.place(low)).abs();
+        Self { each: 0.8 * pixels / series.len().max(1) as f64, series, alike }
+    }
+
+    /// How far a series stands from the middle of its category.
+    fn beside(&self, series: usize) -> f64 {
+        let place = self.series.iter().position(|one| *one == series).unwrap_or_default();
+        (place as f64 - (self.series.len().max(1) - 1) as f64 / 2.0) * self.each.min(2.0 * 28.0)
+    }
+
+    fn beside_if_alike(&self, series: usize) -> f64 {
+        if self.alike { self.beside(series) } else { 0.0 }
+    }
+
+    /// Half the width of what stands there, at most `most`, with a little room between neighbours.
+    fn half(&self, most: f64) -> f64 {
+        let room = if self.each > 5.0 { self.each - 1.5 } else { 0.9 * self.each };
+        (room / 2.0).clamp(0.5, most)
+    }
+}

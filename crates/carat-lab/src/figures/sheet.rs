@@ -1,0 +1,90 @@
+//! A chart as an SVG file that opens alone, with its own style, title, legend and caption.
+
+use std::fmt::Write;
+
+use super::chart::Chart;
+use super::layout::{LINE, Layout, SMALL};
+use super::lettering::{width, wrap};
+use super::panel;
+use super::render::STYLE;
+use crate::page::escape;
+
+const EDGE: f64 = 20.0;
+const GAP: f64 = 24.0;
+
+impl Chart {
+    /// The chart as an SVG file.
+    pub fn svg(&self) -> String {
+        let layout = Layout::of(self);
+        let columns = if layout.is_wide() { 1 } else { self.panels.len().clamp(1, 3) };
+        let room = (columns as f64 * (layout.width + GAP) - GAP).max(460.0);
+        let mut sheet = Sheet { body: String::new(), under: EDGE, room };
+        sheet.lines("heading", &wrap(&self.title, 16.0, room, 3), 20.0);
+        sheet.legend(&self.legend());
+        for row in self.panels.chunks(columns) {
+            for (place, panel) in row.iter().enumerate() {
+                let (elements, _) = panel::draw(panel, &layout);
+                let x = EDGE + place as f64 * (layout.width + GAP);
+                let _ = writeln!(sheet.body, "<g transform=\"translate({x:.1} {:.1})\">{elements}</g>", sheet.under);
+            }
+            sheet.under += layout.height + GAP;
+        }
+        sheet.lines("caption", &wrap(&self.caption, SMALL, room, 40), LINE + 2.0);
+        sheet.finish(&self.title)
+    }
+}
+
+/// A file under construction, from top to bottom.
+struct Sheet {
+    body: String,
+    /// Where the next part begins.
+    under: f64,
+    /// Width between the edges.
+    room: f64,
+}
+
+impl Sheet {
+    fn lines(&mut self, class: &str, lines: &[String], height: f64) {
+        for line in lines {
+            self.under += height;
+            let text = escape(line);
+            let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{EDGE}\" y=\"{:.1}\">{text}</text>", self.under);
+        }
+    }
+
+    /// Keys and names in rows.
+    fn legend(&mut self, entries: &[(String, String)]) {
+        self.under += 10.0;
+        let mut across = 0.0;
+        for (class, name) in entries {
+            let wide = width(name, 12.0) + 40.0;
+            if across > 0.0 && across + wide > self.room {
+                (across, self.under) = (0.0, self.under + 20.0);
+            }
+            let (x, y) = (EDGE + across, self.under);
+            let key = match class.as_str() {
+                "reference" => format!("<path class=\"line reference\" d=\"M{x:.1} {:.1}h16\"/>", y + 10.0),
+                _ => format!(
+                    "<rect class=\"key\" x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" rx=\"3\"/>",
+                    y + 4.0
+                ),
+            };
+            let text =
+                format!("<text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 20.0, y + 14.0, escape(name));
+            let _ = writeln!(self.body, "<g class=\"{class}\">{key}{text}</g>");
+            across += wide;
+        }
+        self.under += if entries.is_empty() { 4.0 } else { 34.0 };
+    }
+
+    fn finish(self, title: &str) -> String {
+        let (wide, high) = (self.room + 2.0 * EDGE, self.under + EDGE);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" width=\"{wide:.0}\" \
+             height=\"{high:.0}\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
+             <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
+            escape(title),
+            self.body
+        )
+    }
+}

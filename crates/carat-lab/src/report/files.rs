@@ -1,0 +1,83 @@
+//! The files beside a report: its tables as CSV, its charts as SVG.
+
+use super::outline::parts;
+use super::{Block, Report, Table};
+
+/// Names and contents. Cells of numbers are written unrounded.
+pub fn files(report: &Report) -> Vec<(String, String)> {
+    let blocks = parts(report).into_iter().flat_map(|part| part.blocks);
+    let file = |(name, block): (String, &Block)| match block {
+        Block::Table(table) => Some((format!("{name}.csv"), csv(table))),
+        Block::Chart(chart) => Some((format!("{name}.svg"), chart.svg())),
+        Block::Paragraph(_) | Block::Points(_) | Block::Command(_) => None,
+    };
+    blocks.filter_map(file).collect()
+}
+
+/// A table of no columns is an empty file.
+fn csv(table: &Table) -> String {
+    if table.columns.is_empty() {
+        return String::new();
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let headings = table.columns.iter().map(|column| column.heading.clone()).collect();
+    let rows =
+        table.cells().map(|row| row.map(|(_, cell)| cell.value.map_or_else(|| cell.text.clone(), number)).collect());
+    let records: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+    // Writing to memory fails only where records differ in length, and these do not.
+    let written = records.iter().try_for_each(|record| writer.write_record(record)).and_then(|()| Ok(writer.flush()?));
+    debug_assert!(written.is_ok());
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// The shortest text that reads back as the same number.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-5..1e17).contains(&size) && value.is_finite() {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Cell, Column, Section};
+
+    #[test]
+    fn csv_is_quoted_and_unrounded() {
+        let table = Table {
+            name: "t".into(),
+            caption: String::new(),
+            columns: vec![Column::words("a, \"b\""), Column::numbers("n"), Column::numbers("p")],
+            rows: vec![
+                vec![Cell::words("line\nbreak"), Cell::number("0.3", 0.1 + 0.2), Cell::number("<0.001", 1.5e-300)],
+                vec![Cell::words("=1+1"), Cell::number("-", f64::NAN)],
+            ],
+        };
+        let text = csv(&table);
+        assert_eq!(text, "\"a, \"\"b\"\"\",n,p\n\"line\nbreak\",0.30000000000000004,1.5e-300\n=1+1,NaN,\n");
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(records[0][1].parse::<f64>().unwrap(), 0.1 + 0.2);
+        assert_eq!((&records[0][0], records.len()), ("line\nbreak", 2));
+    }
+
+    #[test]
+    fn every_table_and_chart_has_a_file_of_its_own() {
+        let table = Table { name: "t".into(), caption: String::new(), columns: Vec::new(), rows: Vec::new() };
+        let chart =
+            crate::figures::Chart { title: "c".into(), caption: String::new(), series: Vec::new(), panels: Vec::new() };
+        let blocks = vec![Block::Chart(chart.clone()), Block::Table(table.clone()), Block::Chart(chart.clone())];
+        let section = |id: &str| Section { id: id.into(), title: String::new(), blocks: blocks.clone() };
+        let report = Report {
+            title: String::new(),
+            lead: vec![Block::Chart(chart)],
+            sections: vec![section("a"), section("a")],
+        };
+        let names: Vec<String> = files(&report).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["lead-1.svg", "a-1.svg", "t.csv", "a-2.svg", "a-2-1.svg", "t-2.csv", "a-2-2.svg"]);
+    }
+}
