@@ -1,0 +1,95 @@
+//! Pages in a real browser: nothing goes wrong, nothing is too wide, and what can be pointed at answers.
+
+mod support;
+
+#[path = "support/browser.rs"]
+mod browser;
+
+use std::path::Path;
+
+use browser::{Browser, View};
+use support::stdout;
+
+const VIEWS: [View; 4] =
+    [View::DESKTOP, View { dark: true, ..View::DESKTOP }, View::PHONE, View { dark: true, ..View::PHONE }];
+
+/// What holds for every page: no error, and no sideways scrolling.
+fn assert_sound(browser: &mut Browser, page: &Path, view: View) {
+    browser.open(page, view);
+    assert_eq!(browser.problems(), Vec::<String>::new(), "{view:?}");
+    // A phone makes its window wider where the page is.
+    assert_eq!(browser.evaluate("innerWidth"), view.width, "{view:?}");
+    let width = browser.evaluate("document.documentElement.scrollWidth").as_u64().unwrap();
+    assert!(width <= u64::from(view.width), "{view:?}: the page is {width} wide");
+}
+
+#[test]
+fn the_demo_page_reads_well_and_its_points_tell_what_they_are() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("demo.html");
+    stdout(folder.path(), &["demo", "--seeds", "2", "--nodes", "200", "--out", page.to_str().unwrap()]);
+    let mut backgrounds = Vec::new();
+    for view in VIEWS {
+        assert_sound(&mut browser, &page, view);
+        backgrounds.push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+        let circles = browser.evaluate("document.querySelectorAll('svg circle').length").as_u64().unwrap();
+        assert!(circles >= 20, "{circles}");
+        let mut hits = Vec::new();
+        for index in (0..circles).step_by(circles as usize / 12) {
+            let (x, y) = browser.middle_of(&format!("document.querySelectorAll('svg circle')[{index}]"));
+            browser.hover((x, y));
+            // A page with a tip of its own takes the title away and keeps its words as the label.
+            let hit = browser.evaluate(&format!(
+                "(() => {{ const hit = document.elementFromPoint({x}, {y});
+                   const title = hit.querySelector('title')?.textContent ?? hit.getAttribute('aria-label');
+                   return {{ name: hit.tagName, title, hovered: hit.matches(':hover') }}; }})()"
+            ));
+            let title = hit["title"].as_str().unwrap_or_default();
+            assert!(!title.is_empty() && hit["hovered"] == true, "{view:?}, circle {index}: {hit}");
+            hits.push(hit["name"].clone());
+        }
+        // A line of means may lie over a run; then the line answers.
+        let circles = hits.iter().filter(|name| *name == "circle").count();
+        assert!(circles * 4 >= hits.len() * 3, "{view:?}: {hits:?}");
+    }
+    assert!(backgrounds[0] == backgrounds[2] && backgrounds[1] == backgrounds[3], "{backgrounds:?}");
+    assert_ne!(backgrounds[0], backgrounds[1], "light and dark look the same");
+}
+
+#[test]
+fn what_is_wrong_with_a_page_is_noticed() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("a page, 100 % wrong.html");
+    std::fs::write(
+        &page,
+        "<!DOCTYPE html><meta name=viewport content='width=device-width'><body><button>0</button><div style='width: 2000px'>wide</div>
+         <script>document.querySelector('button').onclick = event => ++event.target.textContent;
+         console.error('one'); console.warn('not counted'); setTimeout(() => missing.field);</script><img src=missing.png>",
+    )
+    .unwrap();
+    for view in VIEWS {
+        browser.open(&page, view);
+        let dark = browser.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+        assert_eq!(dark, view.dark);
+        let problems = browser.problems();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for part in ["\"one\"", "missing is not defined", "missing.png"] {
+            assert!(problems.iter().any(|problem| problem.contains(part)), "{part}: {problems:?}");
+        }
+        assert!(browser.evaluate("document.documentElement.scrollWidth").as_u64().unwrap() >= 2000);
+        let button = browser.middle_of("document.querySelector('button')");
+        browser.click(button);
+        browser.click(button);
+        assert_eq!(browser.evaluate("document.querySelector('button').textContent"), "2");
+        let screenshot = browser.screenshot();
+        assert!(screenshot.starts_with(b"\x89PNG\r\n\x1a\n"));
+        let size = |from: usize| u32::from_be_bytes(screenshot[from..from + 4].try_into().unwrap());
+        assert_eq!((size(16), size(20)), (view.width, view.height));
+    }
+    // Problems are the page's own: a fresh one has none.
+    std::fs::write(&page, "<!DOCTYPE html><p>fine</p>").unwrap();
+    browser.open(&page, View::DESKTOP);
+    assert_eq!(browser.problems(), Vec::<String>::new());
+}
