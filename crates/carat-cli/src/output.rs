@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use carat_lab::report::{Block, Column, Table};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -80,9 +81,64 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Columns of the terminal that text is wrapped to.
+pub const WIDTH: usize = 100;
+
+/// Breaks a text into lines of at most `width` characters, each ended; longer words stand alone.
+pub fn wrap(text: &str, width: usize) -> String {
+    let (mut wrapped, mut used) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            wrapped.push('\n');
+            used = 0;
+        }
+        if used > 0 {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped.push('\n');
+    wrapped
+}
+
+/// Pieces of a report as text for a terminal; figures are left to the page.
+pub fn blocks(blocks: &[Block]) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        let part = match block {
+            Block::Paragraph(paragraph) => wrap(paragraph, WIDTH),
+            Block::Points(points) => points.iter().map(|point| indented(point)).collect(),
+            Block::Command(command) => format!("    {command}\n"),
+            Block::Table(Table { caption, columns, rows, .. }) => {
+                let heading = |column: &Column| format!("{}{}", if column.numeric { ">" } else { "" }, column.heading);
+                let headings: Vec<String> = columns.iter().map(heading).collect();
+                let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+                let rows: Vec<Vec<String>> =
+                    rows.iter().map(|row| row.iter().map(|cell| cell.text.clone()).collect()).collect();
+                format!("{}{}", wrap(caption, WIDTH), table(&headings, &rows))
+            }
+            Block::Chart(_) => continue,
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&part);
+    }
+    text
+}
+
+/// A point of a list, its lines after the first indented.
+fn indented(point: &str) -> String {
+    format!("- {}\n", wrap(point, WIDTH - 2).trim_end().replace('\n', "\n  "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use carat_lab::report::Cell;
 
     #[test]
     fn numbers_are_grouped() {
@@ -94,5 +150,24 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".to_string(), "10".to_string()], vec!["long".to_string(), "5".to_string()]];
         assert_eq!(table(&["name", ">n"], &rows), "name   n\na     10\nlong   5\n");
+    }
+
+    #[test]
+    fn text_is_wrapped_at_words() {
+        assert_eq!(wrap("one two three", 7), "one two\nthree\n");
+        assert_eq!(wrap("unbreakable a b", 4), "unbreakable\na b\n");
+        assert_eq!(wrap("", 4), "\n");
+    }
+
+    #[test]
+    fn reports_read_well_on_a_terminal() {
+        let table = Table {
+            name: "t".into(),
+            caption: "Loss".into(),
+            columns: vec![Column::words("data"), Column::numbers("p")],
+            rows: vec![vec![Cell::words("cora"), Cell::number("0.01", 0.012)]],
+        };
+        let parts = [Block::Paragraph("One.".into()), Block::Points(vec!["a".into()]), Block::Table(table)];
+        assert_eq!(blocks(&parts), "One.\n\n- a\n\nLoss\ndata     p\ncora  0.01\n");
     }
 }

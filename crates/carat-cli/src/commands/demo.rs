@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
-use crate::output::{check_folder, show, table};
+use crate::output::{WIDTH, check_folder, show, table, wrap};
 
 /// See in seconds what spurious edges do to attention, and what causal regularisation does about it: generates graphs,
 /// trains baseline, CAR and its control, compares, writes an HTML page
@@ -96,9 +96,6 @@ fn progress_bar(runs: usize) -> ProgressBar {
     bar
 }
 
-/// Columns of the terminal that text is wrapped to.
-const WIDTH: usize = 100;
-
 fn text(printed: &Printed) -> String {
     let report = &printed.report;
     let mut text = wrap(&demo::planted_graph(report), WIDTH);
@@ -121,36 +118,4 @@ fn text(printed: &Printed) -> String {
     }
     text.push_str(&format!("\nFigures and every run: {}, which opens in any browser.\n", printed.page));
     text
-}
-
-/// Breaks a text into lines of at most `width` characters, each ended; longer words stand alone.
-fn wrap(text: &str, width: usize) -> String {
-    let (mut wrapped, mut used) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            wrapped.push('\n');
-            used = 0;
-        }
-        if used > 0 {
-            wrapped.push(' ');
-            used += 1;
-        }
-        wrapped.push_str(word);
-        used += length;
-    }
-    wrapped.push('\n');
-    wrapped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_wrapped_at_words() {
-        assert_eq!(wrap("one two three", 7), "one two\nthree\n");
-        assert_eq!(wrap("unbreakable a b", 4), "unbreakable\na b\n");
-        assert_eq!(wrap("", 4), "\n");
-    }
 }

@@ -37,7 +37,8 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
 /// What is drawn for one attention kind; `span` is the distance between the ends of the horizontal axis.
 fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments: &[Treatment], span: f64) -> Vec<Mark> {
     let name = measure.reference().label().to_string();
-    let mut marks = vec![Mark::Guide { points: reference(report, measure, kind), name }];
+    let mut lines = vec![Mark::Guide { points: reference(report, measure, kind), name }];
+    let mut dots = Vec::new();
     for (series, &treatment) in treatments.iter().enumerate() {
         let name = treatment.label();
         // Side by side, so that treatments do not hide each other.
@@ -47,7 +48,7 @@ fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments:
             let Some(arm) = report.arm(Some(shortcut), kind, treatment) else { continue };
             for (run, value) in arm.runs.iter().filter_map(|run| Some((run, measure.of(run)?))) {
                 let tip = format!("{kind}, {name}, shortcut {shortcut}, seed {}: {value:.3}", run.seed);
-                marks.push(Mark::Dot { at: (shortcut + aside, value), series, radius: 2.2, tip });
+                dots.push(Mark::Dot { at: (shortcut + aside, value), series, radius: 2.2, tip });
             }
             if let Some(spread) = arm.spread(measure) {
                 points.push((shortcut + aside, spread.mean));
@@ -55,9 +56,10 @@ fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments:
             }
         }
         let tip = format!("{kind}, {name}: mean {}", means.join(", "));
-        marks.push(Mark::Line { points, series, tip });
+        lines.push(Mark::Line { points, series, tip });
     }
-    marks
+    // Dots last: a line over a dot would answer in its place when a reader points at it.
+    lines.into_iter().chain(dots).collect()
 }
 
 /// The dashed line of a panel.

@@ -102,19 +102,38 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).map_err(|e| problem(path, &e))?;
         let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
-        store.prepare().map_err(|e| problem(path, &e))??;
+        store.check(true)?;
+        store.sql(prepare)?;
         Ok(store)
     }
 
-    /// Opens an existing store.
+    /// Opens an existing store, to read only.
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
         // SQLite says only that it cannot open the file; we know why.
         std::fs::File::open(path).map_err(|e| DataError::read(path, e))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
         let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
-        store.prepare().map_err(|e| problem(path, &e))??;
+        store.check(false)?;
         Ok(store)
+    }
+
+    /// Refuses what is no store of ours. An empty file may become one.
+    fn check(&self, may_be_empty: bool) -> Result<(), Error> {
+        let (application, form, objects): (i32, i32, i64) = self.sql(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let number = |query: &str| connection.query_row(query, [], |row| row.get(0));
+            let objects = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            Ok((number("PRAGMA application_id")?, number("PRAGMA user_version")?, objects))
+        })?;
+        let malformed = |what: &str| Err(DataError::malformed(&self.path, what).into());
+        match objects {
+            0 if may_be_empty => Ok(()),
+            0 => malformed("is not a store of 'carat sweep'"),
+            _ if application != APPLICATION => malformed("is a database, but not a store of 'carat sweep'"),
+            _ if form > FORM => malformed("was written by a newer carat; update this one"),
+            _ => Ok(()),
+        }
     }
 
     /// The file.
@@ -125,29 +144,6 @@ impl Store {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A thread that panicked rolled its transaction back; the connection is as good as before.
         self.connection.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn prepare(&self) -> rusqlite::Result<Result<(), Error>> {
-        let mut connection = self.connection();
-        connection.busy_timeout(PATIENCE)?;
-        let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        let form: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if objects > 0 && application != APPLICATION {
-            return Ok(Err(DataError::malformed(&self.path, "is a database, but not a store of 'carat sweep'").into()));
-        }
-        if form > FORM {
-            return Ok(Err(DataError::malformed(&self.path, "was written by a newer carat; update this one").into()));
-        }
-        // Set for the file once and for all; a second process that sets it at the same time would only wait.
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        connection.pragma_update(None, "synchronous", "normal")?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", FORM)?;
-        transaction.commit()?;
-        Ok(Ok(()))
     }
 
     fn sql<R>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<R>) -> Result<R, Error> {
@@ -273,6 +269,18 @@ impl Store {
         let damaged = || DataError::malformed(&self.path, format!("the curve of run {key} is damaged")).into();
         bytes.map(|bytes| Curve::from_bytes(&bytes).ok_or_else(damaged)).transpose()
     }
+}
+
+/// Makes the tables where they are missing.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Set for the file once and for all; a second process that sets it at the same time would only wait.
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "normal")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", FORM)?;
+    transaction.commit()
 }
 
 type RecordParts = (String, String, i64, Result<Outcome, String>);
