@@ -64,10 +64,10 @@ fn range(axis: &Axis, values: &[f64], from_zero: bool) -> (f64, f64) {
         return (10f64.powf(low), 10f64.powf(high));
     }
     let zero = from_zero.then_some(0.0);
-    let (low, high) = extent(values.iter().copied().chain(zero), 0.06);
     let (least, most) = extent(values.iter().copied().chain(zero), 0.0);
-    // Bars stand on the axis.
-    (if from_zero && least == 0.0 { 0.0 } else { low }, if from_zero && most == 0.0 { 0.0 } else { high })
+    let (low, high) = extent(values.iter().copied().chain(zero), 0.06);
+    // Room around the marks does not reach past 0: values that are never negative have no negative axis.
+    (if least >= 0.0 { low.max(0.0) } else { low }, if most <= 0.0 { high.min(0.0) } else { high })
 }
 
 #[cfg(test)]
@@ -96,7 +96,9 @@ mod tests {
         let marks = vec![dot(1.0, 5.0), dot(2.0, 9.0), Mark::Diagonal];
         let Ranges { x, y } = ranges(&panel(Axis::default(), Axis::default(), marks));
         assert_eq!(x, y);
-        assert!(x.0 < 1.0 && x.1 > 9.0);
+        assert!(x.0 < 1.0 && x.0 > 0.0 && x.1 > 9.0);
+        let Ranges { x, y } = ranges(&panel(Axis::default(), Axis::default(), vec![dot(0.1, -9.0), dot(9.0, -0.1)]));
+        assert_eq!((x.0, y.1), (0.0, 0.0));
     }
 
     #[test]

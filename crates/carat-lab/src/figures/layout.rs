@@ -70,8 +70,7 @@ impl Layout {
         let most = |lines: &dyn Fn(&ChartPanel) -> usize| panels.iter().map(lines).max().unwrap_or(0);
         layout.title_lines = most(&|panel| layout.title(panel).len());
         layout.note_lines = most(&|panel| layout.note_below(panel).len());
-        // One even without a label: the remark about marks that are not drawn stands there.
-        layout.label_lines = most(&|panel| layout.y_label(panel).len()).max(1);
+        layout.label_lines = most(&|panel| layout.y_label(panel).len());
         layout.top = 10.0 + 16.0 * layout.title_lines as f64 + LINE * (layout.note_lines + layout.label_lines) as f64;
         layout.bottom = layout.top + PLOT_HEIGHT;
         let under = panels.iter().map(|panel| layout.names_height(panel)).fold(LINE, f64::max);
@@ -100,9 +99,9 @@ impl Layout {
         if self.note_beside(panel) { Vec::new() } else { wrap(&panel.note, SMALL, self.width - EDGE, 3) }
     }
 
-    /// What the vertical axis measures, in lines above it. Beside it there is room for a remark.
+    /// What the vertical axis measures, in lines above it.
     pub(super) fn y_label(&self, panel: &ChartPanel) -> Vec<String> {
-        wrap(&panel.y.label, SMALL, self.width - EDGE - 80.0, 2)
+        wrap(&panel.y.label, SMALL, self.width - EDGE, 3)
     }
 
     /// What the horizontal axis measures, in lines under it.

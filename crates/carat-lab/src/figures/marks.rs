@@ -12,8 +12,10 @@ pub(super) struct Pen<'a> {
     pub(super) x: Scale,
     pub(super) y: Scale,
     stands: Stands,
-    /// Texts of levels with the places they were given, as left, right and height of the line under them.
-    labels: Vec<(f64, f64, f64, String)>,
+    /// Where dots are, which texts should not hide.
+    dots: Vec<(f64, f64)>,
+    /// Heights and texts of levels.
+    levels: Vec<(f64, String)>,
     /// Marks that have no place.
     outside: usize,
 }
@@ -28,7 +30,7 @@ pub(super) fn series_class(series: usize) -> String {
 impl<'a> Pen<'a> {
     /// A pen for a panel's marks.
     pub(super) fn new(canvas: &'a mut Canvas, panel: &ChartPanel, (x, y): (Scale, Scale)) -> Self {
-        Self { canvas, x, y, stands: Stands::of(panel, &x), labels: Vec::new(), outside: 0 }
+        Self { canvas, x, y, stands: Stands::of(panel, &x), dots: Vec::new(), levels: Vec::new(), outside: 0 }
     }
 
     /// Draws a mark.
@@ -38,6 +40,7 @@ impl<'a> Pen<'a> {
                 let radius = if radius.is_finite() { radius.clamp(0.5, 20.0) } else { 3.0 };
                 if self.x.holds(*x) && self.y.holds(*y) {
                     let place = (self.x.place(*x) + self.stands.beside_if_alike(*series), self.y.place(*y));
+                    self.dots.push(place);
                     self.canvas.dot(&series_class(*series), place, radius, tip);
                 } else {
                     self.outside += 1;
@@ -75,8 +78,11 @@ impl<'a> Pen<'a> {
 
     /// Writes the texts that lie above everything else, and tells how many marks had no place.
     pub(super) fn finish(self) -> usize {
-        for (left, _, height, label) in &self.labels {
-            self.canvas.text("level", (*left, *height), label);
+        let mut taken: Vec<Label> = Vec::new();
+        for (height, text) in &self.levels {
+            let label = self.label(*height, text, &taken);
+            self.canvas.text("level", (label.left, label.base), text);
+            taken.push(label);
         }
         self.outside
     }
@@ -137,20 +143,23 @@ impl<'a> Pen<'a> {
         }
         let ((left, right), y) = (self.edges(), self.y.place(value));
         self.canvas.path("reference", &[(left, y), (right, y)]);
-        if label.is_empty() {
-            return;
+        if !label.is_empty() {
+            self.levels.push((y, label.to_string()));
         }
-        let wide = width(label, SMALL);
-        let (above, below) = (y - 4.0, y + 12.0);
-        let places = [(right - wide, above), (right - wide, below), (left + 4.0, above), (left + 4.0, below)];
-        let free = |&(start, height): &(f64, f64)| {
-            let beside = |(from, to, at, _): &(f64, f64, f64, String)| {
-                *to < start || *from > start + wide || (at - height).abs() >= LINE - 2.0
-            };
-            self.labels.iter().all(beside) && self.within(height)
+    }
+
+    /// The best of four places for a level's text: within the panel, off other texts, over as few dots as possible.
+    fn label(&self, height: f64, text: &str, taken: &[Label]) -> Label {
+        let ((left, right), wide) = (self.edges(), width(text, SMALL));
+        let places = [(right - wide, -4.0), (right - wide, 12.0), (left + 4.0, -4.0), (left + 4.0, 12.0)];
+        let labels = places.map(|(left, under)| Label { left, right: left + wide, base: height + under });
+        let cost = |label: &Label| {
+            let crossed = taken.iter().any(|other| label.meets(other)) || !self.within(label.base);
+            let hidden = self.dots.iter().filter(|dot| label.covers(**dot)).count();
+            if crossed { usize::MAX } else { hidden }
         };
-        let (start, height) = places.into_iter().find(free).unwrap_or(places[0]);
-        self.labels.push((start, start + wide, height, label.to_string()));
+        let [first, others @ ..] = labels;
+        others.into_iter().fold(first, |best, label| if cost(&label) < cost(&best) { label } else { best })
     }
 
     fn edges(&self) -> (f64, f64) {
@@ -163,6 +172,25 @@ impl<'a> Pen<'a> {
         let (low, high) = self.y.range();
         let (one, other) = (self.y.place(low), self.y.place(high));
         height - 9.0 >= one.min(other) && height <= one.max(other)
+    }
+}
+
+/// Where a text is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Label {
+    left: f64,
+    right: f64,
+    /// Its line's foot.
+    base: f64,
+}
+
+impl Label {
+    fn meets(&self, other: &Self) -> bool {
+        self.left < other.right && other.left < self.right && (self.base - other.base).abs() < LINE - 2.0
+    }
+
+    fn covers(&self, (x, y): (f64, f64)) -> bool {
+        x > self.left - 4.0 && x < self.right + 4.0 && y > self.base - 13.0 && y < self.base + 5.0
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn draw(panel: &ChartPanel, layout: &Layout) -> (String, String) {
     about.push(format!("{} marks", canvas.marks()));
     if outside > 0 {
         let remark = format!("{outside} not drawn");
-        canvas.text("remark end", (layout.right, layout.top - 8.0), &remark);
+        canvas.text("remark end", (layout.right, layout.top + 8.0), &remark);
         about.push(remark);
     }
     about.retain(|part| !part.is_empty());
