@@ -117,10 +117,10 @@ fn losses() -> Table {
 fn losses_chart() -> Chart {
     let panels = ["protocol paper", "protocol best"].iter().enumerate().map(|(panel, title)| {
         let mut marks = Vec::new();
-        for category in 0..DATASETS.len() {
+        for (category, dataset) in DATASETS.iter().enumerate() {
             for (series, arm) in ["ours", "the paper's"].iter().enumerate() {
                 let value = 40.0 * noise(100 * panel + 10 * category + series) - 28.0;
-                let tip = format!("{}, {arm}: {value:.1} percent", DATASETS[category]);
+                let tip = format!("{dataset}, {arm}: {value:.1} percent");
                 marks.push(Mark::Bar { at: (category as f64, value), series, tip: tip.clone() });
                 let range = (value - 3.0, value + 3.0);
                 marks.push(Mark::Interval { at: category as f64, range, series, tip: format!("{tip}, 95% interval") });
@@ -269,10 +269,10 @@ fn long_table() -> Table {
 fn crowd() -> Chart {
     let names: Vec<String> = (0..22).map(|place| format!("setting {place} of a grid")).collect();
     let mut marks = Vec::new();
-    for category in 0..names.len() {
+    for (category, name) in names.iter().enumerate() {
         for series in 0..8 {
             let value = 1e-6 * 10f64.powf(6.0 * noise(10 * category + series));
-            let tip = format!("{}, series {series}: {value:.2e}", names[category]);
+            let tip = format!("{name}, series {series}: {value:.2e}");
             marks.push(Mark::Bar { at: (category as f64, value), series, tip });
         }
     }

@@ -125,11 +125,18 @@ function sort(heading) {
   body.append(...rows);
 }
 
+// No button elements: browsers do not print these again where a table goes on to the next page.
 for (const heading of document.querySelectorAll("thead th")) {
-  const button = document.createElement("button");
-  button.type = "button";
+  const button = document.createElement("span");
+  button.setAttribute("role", "button");
+  button.tabIndex = 0;
   button.append(...heading.childNodes);
   heading.append(button);
   heading.setAttribute("aria-sort", "none");
   heading.addEventListener("click", () => sort(heading));
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    sort(heading);
+  });
 }
