@@ -1,0 +1,102 @@
+//! `carat report`: tables and figures from stores.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use carat_graph::DataError;
+use carat_graph::files::write_atomically;
+use carat_lab::report::{self, Report};
+use carat_lab::reproduce;
+use carat_lab::sweep::{Merged, Store, merge};
+use serde::Serialize;
+
+use crate::arguments::{DataFolder, Format};
+use crate::failure::Failure;
+use crate::output;
+
+/// Make tables and figures of the runs in one store or several: a page, Markdown, CSV
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat report carat.db                    writes carat-report/index.html and more
+  carat report part1.db part2.db --out all
+  carat report carat.db --json             what was written, and how many runs it shows
+
+The folder gets index.html (one file that opens from disk: no network, light and dark, prints well),
+report.md, a CSV file per table and an SVG file per figure. The report says for every dataset whether
+causal attention regularisation helps, at which lambda and how sure that is, under both protocols; and it
+shows the paper's tables and figures as far as the stores hold their runs ('carat reproduce' computes
+them).")]
+pub struct Args {
+    /// Stores of 'carat sweep' and 'carat reproduce'
+    #[arg(value_name = "STORE", required = true)]
+    stores: Vec<PathBuf>,
+    /// The folder to write
+    #[arg(long, value_name = "DIR", default_value = "carat-report")]
+    out: PathBuf,
+    #[command(flatten)]
+    data_folder: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed {
+    page: String,
+    files: usize,
+    runs: usize,
+    failed: usize,
+    left_out: usize,
+    code: String,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let stores = args.stores.iter().map(|path| Store::open_existing(path)).collect::<Result<Vec<_>, _>>()?;
+    let merged = merge(&stores)?;
+    if merged.runs.is_empty() && merged.failures.is_empty() {
+        let names = args.stores.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        return Err(Failure::input(format!("{names}: no finished run yet; 'carat sweep' computes some")));
+    }
+    let report = reproduce::report_of(&merged, &args.data_folder.path())?;
+    write_and_show(&report, &merged, &args.out, args.format.json)
+}
+
+/// Writes a report's files and says where they are.
+pub(super) fn write_and_show(report: &Report, merged: &Merged, out: &Path, json: bool) -> Result<(), Failure> {
+    let files = write(report, out)?;
+    let printed = Printed {
+        page: out.join("index.html").display().to_string(),
+        files,
+        runs: merged.runs.len(),
+        failed: merged.failures.len(),
+        left_out: merged.left_out,
+        code: merged.code.clone(),
+    };
+    output::show(json, &printed, || text(report, &printed))
+}
+
+/// Writes the page, the Markdown, the tables and the figures; returns how many files.
+fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
+    std::fs::create_dir_all(out).map_err(|e| DataError::write(out, e))?;
+    let whole = [("index.html".to_string(), report::html(report)), ("report.md".to_string(), report::markdown(report))];
+    let files: Vec<(String, String)> = report::files(report).into_iter().chain(whole).collect();
+    for (name, text) in &files {
+        let path = out.join(name);
+        write_atomically(&path, |file| {
+            file.write_all(text.as_bytes()).map_err(|e| Failure::from(DataError::write(&path, e)))
+        })?;
+    }
+    Ok(files.len())
+}
+
+fn text(report: &Report, printed: &Printed) -> String {
+    let mut text = output::blocks(&report.lead);
+    text.push_str(&format!(
+        "\n{} runs, {} files. The page: {}, which opens in any browser.\n",
+        output::thousands(printed.runs as u64),
+        printed.files,
+        printed.page
+    ));
+    text
+}

@@ -1,0 +1,144 @@
+//! `carat reproduce`: the paper's tables and figures, computed here.
+
+use std::path::PathBuf;
+
+use carat_graph::catalogue;
+use carat_lab::reproduce::{self, Item, Scope};
+use carat_lab::sweep::{self, Store, SweepOptions, merge};
+use serde::Serialize;
+
+use super::report::write_and_show;
+use crate::arguments::{DataFolder, Format, Threads};
+use crate::failure::Failure;
+use crate::progress::SweepProgress;
+use crate::{interrupt, output};
+
+/// Compute the paper's tables and figures, each beside the paper's own
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat reproduce                          the items there are
+  carat reproduce all --quick              every item on a small subset, in minutes
+  carat reproduce table1 figure2           two items, the paper's whole grid
+  carat reproduce all --data cora,citeseer --store paper.db --out paper
+
+Items share runs, and a store keeps every run: what was computed once is never computed again, and a
+command that was stopped goes on where it was. Datasets that are not in the data folder are left out and
+named; 'carat data get NAME' fetches them. The report has both protocols always: the paper's, which
+keeps the last weights, and the practitioner's, which keeps the best.")]
+pub struct Args {
+    /// Which items, or 'all'; none lists them
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+    /// A documented subset of each item's grid, which takes minutes
+    #[arg(long)]
+    quick: bool,
+    /// Only these datasets [default: those of the paper that are in the data folder]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    data: Vec<String>,
+    /// Seeds 0 to N - 1 of every setting
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: u32,
+    /// Splits 0 to N - 1 of datasets that have several
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10))]
+    splits: u32,
+    /// The store, a SQLite file; made where there is none
+    #[arg(long, value_name = "FILE", default_value = "carat-reproduce.db")]
+    store: PathBuf,
+    /// The folder of the report
+    #[arg(long, value_name = "DIR", default_value = "carat-reproduce")]
+    out: PathBuf,
+    #[command(flatten)]
+    data_folder: DataFolder,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// An item of the list.
+#[derive(Serialize)]
+struct Listed {
+    item: &'static str,
+    title: &'static str,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let all = reproduce::items();
+    if args.items.is_empty() {
+        return list(&all, args.format.json);
+    }
+    let items = chosen(all, &args.items)?;
+    let scope = scope(&args)?;
+    let mut runs = Vec::new();
+    for item in &items {
+        for grid in item.grids(&scope) {
+            runs.extend(grid.runs()?);
+        }
+    }
+    output::check_folder_of("--store", &args.store)?;
+    let store = Store::open(&args.store)?;
+    let datasets = sweep::open_datasets(&runs, &scope.data_dir)?;
+    let interrupted = interrupt::flag()?;
+    let progress = SweepProgress::new();
+    let options = SweepOptions {
+        shard: (0, 1),
+        retry_failed: false,
+        interrupted: &interrupted,
+        on_event: &|event| progress.show(&event),
+    };
+    let tally = carat::with_threads(args.threads.threads, || sweep::sweep(&store, &datasets, &runs, &options));
+    progress.finish();
+    let tally = tally??;
+    if tally.left > 0 {
+        let (left, store) = (tally.left, args.store.display());
+        return Err(Failure::work(format!(
+            "stopped with {left} runs left; the same command goes on, 'carat report {store}' shows what there is"
+        )));
+    }
+    drop(datasets);
+    let merged = merge(&[store])?;
+    let report = reproduce::report(&merged, &items, &scope)?;
+    write_and_show(&report, &merged, &args.out, args.format.json)
+}
+
+/// What to compute, on the datasets that are at hand.
+fn scope(args: &Args) -> Result<Scope, Failure> {
+    let scope = Scope::at(&args.data_folder.path());
+    if let Some(missing) = args.data.iter().find(|data| !scope.datasets.contains(data)) {
+        let known = catalogue::find(missing).is_some();
+        return Err(Failure::input(if known {
+            format!("{missing} is not in the data folder, or not a dataset of the paper; see 'carat data list'")
+        } else {
+            format!("there is no dataset '{missing}'; see 'carat data list'")
+        }));
+    }
+    let (quick, seeds, splits) = (args.quick, args.seeds as usize, args.splits as usize);
+    let chosen = |data: &String| args.data.is_empty() || args.data.contains(data);
+    let datasets: Vec<String> = scope.datasets.iter().filter(|data| chosen(data)).cloned().collect();
+    if datasets.is_empty() && scope.synthetic.is_empty() {
+        let folder = scope.data_dir.display();
+        return Err(Failure::input(format!("no dataset of the paper is in {folder}; 'carat data get cora' fetches one")));
+    }
+    Ok(Scope { quick, seeds, splits, datasets, ..scope })
+}
+
+fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {
+    let listed: Vec<Listed> = items.iter().map(|item| Listed { item: item.name(), title: item.title() }).collect();
+    output::show(json, &listed, || {
+        let rows: Vec<Vec<String>> =
+            listed.iter().map(|listed| vec![listed.item.to_string(), listed.title.to_string()]).collect();
+        let table = output::table(&["item", "what it is"], &rows);
+        format!("{table}\n'carat reproduce ITEM' computes one, 'carat reproduce all --quick' a subset of all.\n")
+    })
+}
+
+/// The items of these names, in the report's order.
+fn chosen(all: Vec<Box<dyn Item>>, names: &[String]) -> Result<Vec<Box<dyn Item>>, Failure> {
+    let known: Vec<&str> = all.iter().map(|item| item.name()).collect();
+    if let Some(unknown) = names.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
+        return Err(Failure::input(format!("there is no item '{unknown}'; there are: {}, all", known.join(", "))));
+    }
+    let asked = |item: &Box<dyn Item>| names.iter().any(|name| name == "all" || name == item.name());
+    Ok(all.into_iter().filter(asked).collect())
+}
