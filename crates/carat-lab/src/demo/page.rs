@@ -45,7 +45,10 @@ fn show(page: &mut Page, texts: &Texts) {
         Some(heading) => Column::numbers(heading),
         None => Column::words(heading),
     };
-    let row = |texts: &Vec<String>| texts.iter().map(Cell::words).collect();
+    // Readers sort by the number that a text begins with.
+    let number = |text: &String| text.split(',').next().and_then(|first| first.parse().ok());
+    let cell = |text: &String| Cell { value: number(text), ..Cell::words(text) };
+    let row = |texts: &Vec<String>| texts.iter().map(cell).collect();
     page.table(&Table {
         name: String::new(),
         caption: texts.title.clone(),
