@@ -15,6 +15,7 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 
+pub mod compare;
 pub mod demo;
 pub mod figures;
 pub mod page;

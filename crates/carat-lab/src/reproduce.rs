@@ -3,9 +3,21 @@
 //! An item names the runs it needs and turns them into a section of a report, ours beside the paper's. To add one, write its
 //! file and list it in [`items`].
 
-use std::path::Path;
+mod accuracy;
+mod datasets;
+mod draft;
+mod finding;
+mod found;
+mod grid_table;
+mod grids;
+pub mod paper;
+mod scope;
+mod table1;
 
 use carat::Error;
+
+pub use finding::{Answer, Finding, Verdict};
+pub use scope::Scope;
 
 use crate::report::Section;
 use crate::sweep::{Grid, Run};
@@ -23,33 +35,14 @@ pub trait Item: Sync {
 
     /// The section made of all finished runs, those of other items among them.
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error>;
-}
 
-/// How much of the paper's grid is computed, and on what.
-#[derive(Debug, Clone)]
-pub struct Scope {
-    /// Datasets at hand, in the paper's order.
-    pub datasets: Vec<String>,
-    /// Synthetic graphs at hand with their homophily, for the study of homophily.
-    pub synthetic: Vec<(String, f64)>,
-    /// The documented subset that takes minutes.
-    pub quick: bool,
-    /// Splits of each dataset that has several.
-    pub splits: usize,
-    /// Seeds of every setting.
-    pub seeds: usize,
-    /// Where datasets lie.
-    pub data_dir: std::path::PathBuf,
-}
-
-impl Scope {
-    /// Where datasets lie.
-    pub fn data_dir(&self) -> &Path {
-        &self.data_dir
+    /// What became of the claims that the paper rests on it.
+    fn findings(&self, _runs: &[Run], _scope: &Scope) -> Result<Vec<Finding>, Error> {
+        Ok(Vec::new())
     }
 }
 
 /// Every item, in the report's order.
 pub fn items() -> Vec<Box<dyn Item>> {
-    Vec::new()
+    vec![Box::new(datasets::Datasets), Box::new(table1::item()), Box::new(accuracy::item())]
 }

@@ -1,0 +1,25 @@
+//! Comparisons of paired runs: a regularised run and the run of the same setting it is held against.
+//!
+//! ```text
+//! runs -> Pairing (method against baseline, or against another method) -> Comparison (one measure, one dataset, one protocol)
+//!      -> Family (one comparison per dataset, corrected for their number) -> sentences and tables
+//! ```
+
+mod comparison;
+mod family;
+mod measure;
+mod method;
+mod pairing;
+pub mod words;
+
+pub use comparison::Comparison;
+pub use family::{Family, FamilyRow};
+pub use measure::Measure;
+pub use method::Method;
+pub use pairing::{Opponent, Pair, Pairing};
+
+/// Improvements are counted where the one-tailed p is below this, as in the paper.
+pub const SIGNIFICANT: f64 = 0.05;
+
+#[cfg(test)]
+pub(crate) mod made_up;

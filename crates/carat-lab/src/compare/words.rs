@@ -1,0 +1,125 @@
+//! Numbers as readers see them, in sentences and in cells. What is undefined shows as a dash.
+
+use crate::report::Cell;
+use crate::statistics::{PairedEffect, Spread};
+
+/// Stands for what is undefined.
+pub const UNDEFINED: &str = "-";
+
+/// A probability: three decimals, or its order of magnitude where it is small.
+pub fn probability(p: f64) -> String {
+    match p {
+        p if p < 1e-300 => "< 1e-300".to_string(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p => format!("{p:.3}"),
+    }
+}
+
+/// A cell with a probability; a significant one stands out.
+pub fn probability_cell(p: Option<f64>) -> Cell {
+    or_undefined(p, |p| Cell::number(probability(p), p).strong_if(p < super::SIGNIFICANT))
+}
+
+/// A cell with minus the logarithm of a probability; a significant one stands out.
+pub fn evidence_cell(p: Option<f64>) -> Cell {
+    or_undefined(p, |p| Cell::number(format!("{:.2}", evidence(p)), evidence(p)).strong_if(p < super::SIGNIFICANT))
+}
+
+/// Minus the decimal logarithm of a probability: the larger, the clearer.
+pub fn evidence(p: f64) -> f64 {
+    // The smallest number there is stands for 0; and no certainty is "-0".
+    (-p.max(f64::MIN_POSITIVE).log10()).max(0.0)
+}
+
+/// A cell with a number.
+pub fn number_cell(value: Option<f64>, decimals: usize) -> Cell {
+    or_undefined(value, |value| Cell::number(format!("{value:.decimals$}"), value))
+}
+
+/// A cell with a whole number, thousands apart.
+pub fn count_cell(value: usize) -> Cell {
+    Cell::number(thousands(value), value as f64)
+}
+
+/// A cell with a mean and its deviation.
+pub fn spread_cell(spread: Option<Spread>, decimals: usize) -> Cell {
+    or_undefined(spread, |spread| Cell::number(spread.text(decimals), spread.mean))
+}
+
+/// A cell with a change in percent.
+pub fn percent_cell(percent: Option<f64>) -> Cell {
+    or_undefined(percent, |percent| Cell::number(format!("{percent:+.1} %"), percent))
+}
+
+/// A cell with a mean change and its interval.
+pub fn effect_cell(effect: Option<PairedEffect>, decimals: usize) -> Cell {
+    or_undefined(effect, |PairedEffect { mean, interval: (low, high), .. }| {
+        Cell::number(format!("{mean:+.decimals$} ({low:+.decimals$} to {high:+.decimals$})"), mean)
+    })
+}
+
+fn or_undefined<V>(value: Option<V>, cell: impl FnOnce(V) -> Cell) -> Cell {
+    value.map_or_else(|| Cell::words(UNDEFINED), cell)
+}
+
+/// `1 dataset`, `2 datasets`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A sentence's first letter made a capital.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// `169,343`.
+pub fn thousands(value: usize) -> String {
+    let digits = value.to_string();
+    let start = digits.len() % 3;
+    let (head, tail) = digits.split_at(start);
+    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    (!head.is_empty()).then(|| head.to_string()).into_iter().chain(groups).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_keep_their_magnitude() {
+        assert_eq!(
+            [0.5, 0.0412, 0.0009, 3.2e-14, 0.0].map(probability),
+            ["0.500", "0.041", "9e-4", "3e-14", "< 1e-300"]
+        );
+        assert_eq!(evidence(0.01), 2.0);
+        assert!(evidence(0.0) > 300.0 && evidence(1.0) == 0.0 && evidence(1.0).is_sign_positive());
+    }
+
+    #[test]
+    fn cells_show_rounded_numbers_and_keep_them_whole() {
+        assert_eq!(probability_cell(Some(0.0412)), Cell::number("0.041", 0.0412).strong_if(true));
+        assert_eq!(probability_cell(None).text, "-");
+        assert_eq!(percent_cell(Some(-4.25)).text, "-4.2 %");
+        assert_eq!(spread_cell(None, 2), Cell::words("-"));
+        assert_eq!(count_cell(1_166_243).text, "1,166,243");
+        assert_eq!([thousands(7), thousands(999), thousands(1000)], ["7", "999", "1,000"]);
+    }
+
+    #[test]
+    fn words_join() {
+        let words = ["a", "b", "c"].map(String::from);
+        assert_eq!([list(&words), list(&words[..2]), list(&words[..1]), list(&[])], ["a, b and c", "a and b", "a", ""]);
+        assert_eq!(counted(1, "run") + " " + &counted(1200, "run"), "1 run 1,200 runs");
+        assert_eq!(capitalised("lower"), "Lower");
+    }
+}

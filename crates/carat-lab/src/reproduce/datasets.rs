@@ -1,0 +1,85 @@
+//! The appendix's table of dataset statistics.
+
+use carat::Error;
+
+use super::draft::Draft;
+use super::{Item, Scope, paper};
+use crate::compare::words;
+use crate::report::{Block, Cell, Column, Section, Table};
+use crate::sweep::{Grid, Run};
+
+/// Sizes, splits and homophily of the data at hand.
+pub(super) struct Datasets;
+
+impl Item for Datasets {
+    fn name(&self) -> &'static str {
+        "datasets"
+    }
+
+    fn title(&self) -> &'static str {
+        "Datasets"
+    }
+
+    fn grids(&self, _: &Scope) -> Vec<Grid> {
+        Vec::new()
+    }
+
+    fn section(&self, _: &[Run], scope: &Scope) -> Result<Section, Error> {
+        let mut draft = Draft::new(self, scope, "eight datasets, with the statistics in brackets.");
+        let mut rows = Vec::new();
+        let mut differing = Vec::new();
+        for figures in paper::DATASETS.iter().filter(|figures| scope.datasets.iter().any(|data| data == figures.data)) {
+            let dataset = carat_graph::open(figures.data, scope.data_dir())?;
+            let ours = [
+                dataset.labels().num_classes(),
+                dataset.num_nodes(),
+                dataset.graph().num_edges(),
+                dataset.splits().len(),
+            ];
+            let theirs = [figures.classes, figures.nodes, figures.edges, figures.splits];
+            let (degree, homophily) = (dataset.mean_degree(), dataset.homophily());
+            let same_degree = format!("{degree:.1}") == format!("{:.1}", figures.mean_degree);
+            // Rounded like the paper's: its table has two decimals.
+            let same_homophily = homophily.is_some_and(|h| (h - figures.homophily).abs() < 0.0051);
+            if ours != theirs || !same_degree || !same_homophily {
+                differing.push(paper::title(figures.data));
+            }
+            let counts = ours.iter().zip(theirs).map(|(ours, theirs)| {
+                let text = format!("{} ({})", words::thousands(*ours), words::thousands(theirs));
+                Cell::number(text, *ours as f64).strong_if(*ours != theirs)
+            });
+            let mut row = vec![Cell::words(paper::title(figures.data))];
+            row.extend(counts);
+            row.push(Cell::number(format!("{degree:.1} ({:.1})", figures.mean_degree), degree).strong_if(!same_degree));
+            row.push(homophily.map_or(Cell::words(words::UNDEFINED), |h| {
+                Cell::number(format!("{h:.2} ({:.2})", figures.homophily), h).strong_if(!same_homophily)
+            }));
+            row.push(words::count_cell(dataset.features().num_columns()));
+            rows.push(row);
+        }
+        let absent = paper::DATASETS.len() - rows.len();
+        let agreeing = rows.len() - differing.len();
+        let mut sentences =
+            vec![format!("{agreeing} of {} have the paper's statistics", words::counted(rows.len(), "dataset"))];
+        if !differing.is_empty() {
+            sentences.push(format!("other figures stand out in the table: {}", words::list(&differing)));
+        }
+        if absent > 0 {
+            sentences.push(format!(
+                "{} not in the data folder; 'carat data get' fetches what is published",
+                words::counted(absent, "dataset")
+            ));
+        }
+        if scope.datasets.iter().any(|data| data == super::grids::LARGE) {
+            sentences.push("arxiv-tape is ogbn-arxiv's graph with its labels and split, but with 40 features made from a language \
+                model's guesses instead of the 128 official ones; its losses and accuracies are not comparable".to_string());
+        }
+        draft.found(sentences);
+        let mut columns = vec![Column::words("dataset")];
+        let headings = ["classes", "nodes", "edges", "splits", "mean degree", "homophily", "features"];
+        columns.extend(headings.map(Column::numbers));
+        let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates and self-loops.";
+        draft.push(Block::Table(Table { name: "datasets".into(), caption: caption.into(), columns, rows }));
+        Ok(draft.finish())
+    }
+}

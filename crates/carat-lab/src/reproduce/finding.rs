@@ -1,0 +1,108 @@
+//! What became of the paper's claims, for the top of a report.
+
+use carat::Protocol;
+
+use super::paper;
+use crate::compare::Family;
+
+/// A claim of the paper and what the runs say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The item that has the details.
+    pub item: &'static str,
+    /// The claim, as a short sentence without its full stop.
+    pub claim: String,
+    /// What the paper reports.
+    pub paper: String,
+    /// What is found here, one answer per protocol.
+    pub answers: Vec<Answer>,
+}
+
+/// What is found under one protocol.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// In numbers.
+    pub text: String,
+    /// In a word.
+    pub verdict: Verdict,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// In at least the paper's share of datasets.
+    Reproduced,
+    /// In fewer, but at least half of them.
+    Partly,
+    /// In less than half.
+    NotReproduced,
+    /// There are no runs to tell.
+    Unknown,
+}
+
+impl Verdict {
+    /// Of a claim that the paper has in `claimed` of its datasets, and we in `found` of ours. The paper's share is rounded down
+    /// to whole datasets.
+    pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
+        match (found, ours) {
+            (_, 0) => Self::Unknown,
+            (found, ours) if 2 * found < ours => Self::NotReproduced,
+            (found, ours) if found >= claimed * ours / paper::COUNTED => Self::Reproduced,
+            _ => Self::Partly,
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Partly => "partly",
+            Self::NotReproduced => "not reproduced",
+            Self::Unknown => "no runs",
+        }
+    }
+}
+
+impl Finding {
+    /// Of a claim about a number of datasets.
+    pub(super) fn counted(item: &'static str, claim: &str, claimed: usize, families: &[Family]) -> Self {
+        let answer = |family: &Family| Answer {
+            protocol: family.protocol,
+            text: match family.datasets() {
+                0 => "no runs".to_string(),
+                ours => format!("{} of {ours} ({} by Holm)", family.better(), family.better_adjusted()),
+            },
+            verdict: Verdict::of(family.better(), family.datasets(), claimed),
+        };
+        Self {
+            item,
+            claim: claim.to_string(),
+            paper: format!("{claimed} of {}", paper::COUNTED),
+            answers: families.iter().map(answer).collect(),
+        }
+    }
+
+    /// True where no protocol has runs.
+    pub fn is_unknown(&self) -> bool {
+        self.answers.iter().all(|answer| answer.verdict == Verdict::Unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_decide() {
+        assert_eq!(Verdict::of(7, 7, 8), Verdict::Reproduced);
+        assert_eq!(Verdict::of(6, 7, 8), Verdict::Partly);
+        // 7 of 8 is 6.1 of 7.
+        assert_eq!(Verdict::of(6, 7, 7), Verdict::Reproduced);
+        assert_eq!(Verdict::of(4, 7, 7), Verdict::Partly);
+        assert_eq!(Verdict::of(3, 7, 7), Verdict::NotReproduced);
+        assert_eq!(Verdict::of(0, 0, 7), Verdict::Unknown);
+        assert_eq!(Verdict::of(0, 1, 6), Verdict::NotReproduced);
+    }
+}

@@ -1,0 +1,135 @@
+//! How much of the paper is computed, and on what.
+
+use std::path::{Path, PathBuf};
+
+use carat_graph::catalogue;
+
+use super::paper;
+use crate::sweep::Run;
+
+/// The family of synthetic graphs in the catalogue.
+const SYNTHETIC: &str = "syn-cora";
+
+/// How much of the paper's grid is computed, and on what.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// Datasets at hand, in the paper's order.
+    pub datasets: Vec<String>,
+    /// Synthetic graphs at hand with their homophily, for the study of homophily.
+    pub synthetic: Vec<(String, f64)>,
+    /// The documented subset that takes minutes.
+    pub quick: bool,
+    /// Splits of each dataset that has several.
+    pub splits: usize,
+    /// Seeds of every setting.
+    pub seeds: usize,
+    /// Where datasets lie.
+    pub data_dir: PathBuf,
+}
+
+impl Scope {
+    /// Everything of the paper that lies in the data folder: one split, one seed, the full grid.
+    pub fn at(data_dir: &Path) -> Self {
+        let is_there = |name: &str| catalogue::find(name).is_some_and(|entry| entry.is_present(data_dir));
+        let datasets = paper::DATASETS.iter().map(|figures| figures.data.to_string());
+        Self {
+            datasets: datasets.filter(|data| is_there(data)).collect(),
+            synthetic: synthetic().into_iter().filter(|(name, _)| is_there(name)).collect(),
+            quick: false,
+            splits: 1,
+            seeds: 1,
+            data_dir: data_dir.to_path_buf(),
+        }
+    }
+
+    /// What some runs cover, for a report on a store whose commands are not known.
+    pub fn of_runs(runs: &[Run], data_dir: &Path) -> Self {
+        let of_paper = |run: &&Run| paper::place(&run.config.data).is_some();
+        let has = |data: &str| runs.iter().any(|run| run.config.data == data);
+        let widest = |of: &dyn Fn(&Run) -> usize| runs.iter().filter(of_paper).map(of).max().unwrap_or(0) + 1;
+        Self {
+            datasets: paper::DATASETS.iter().map(|f| f.data.to_string()).filter(|data| has(data)).collect(),
+            synthetic: synthetic().into_iter().filter(|(name, _)| has(name)).collect(),
+            // Only the full grids have the smallest and the largest width.
+            quick: !runs.iter().filter(of_paper).any(|run| matches!(run.config.hidden, 10 | 200)),
+            splits: widest(&|run| run.config.split),
+            seeds: widest(&|run| run.config.seed as usize),
+            data_dir: data_dir.to_path_buf(),
+        }
+    }
+
+    /// Where datasets lie.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// Splits to compute on a dataset: as many as asked for, and no more than it has.
+    pub fn splits_of(&self, data: &str) -> usize {
+        let of_data = catalogue::find(data).map_or(1, |entry| entry.facts.splits.max(1) as usize);
+        self.splits.clamp(1, of_data)
+    }
+}
+
+/// Names and homophily of the synthetic graphs: `syn-cora-h0.10-r1` has 0.1.
+fn synthetic() -> Vec<(String, f64)> {
+    let names = catalogue::find(SYNTHETIC).map(|family| family.variants).unwrap_or_default();
+    let homophily = |name: &str| name.rsplit("-h").next()?.split("-r").next()?.parse().ok();
+    names.into_iter().filter_map(|name| homophily(&name).map(|homophily| (name, homophily))).collect()
+}
+
+#[cfg(test)]
+pub(super) fn everything(quick: bool) -> Scope {
+    Scope {
+        datasets: paper::DATASETS.iter().map(|figures| figures.data.to_string()).collect(),
+        synthetic: synthetic(),
+        quick,
+        splits: 1,
+        seeds: 1,
+        data_dir: PathBuf::from("nowhere"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::made_up::{baseline, regularised};
+
+    #[test]
+    fn eleven_levels_of_homophily_three_times() {
+        let all = synthetic();
+        assert_eq!(all.len(), 33);
+        for level in 0..=10 {
+            let homophily = f64::from(level) / 10.0;
+            assert_eq!(all.iter().filter(|(_, h)| (h - homophily).abs() < 1e-9).count(), 3, "{homophily}");
+        }
+    }
+
+    #[test]
+    fn splits_are_those_that_the_data_has() {
+        let scope = Scope { splits: 10, ..everything(true) };
+        assert_eq!(
+            (scope.splits_of("cora"), scope.splits_of("cornell"), scope.splits_of("syn-cora-h0.10-r1")),
+            (1, 10, 1)
+        );
+        assert_eq!(Scope { splits: 3, ..scope }.splits_of("wisconsin"), 3);
+    }
+
+    #[test]
+    fn nothing_lies_nowhere() {
+        let scope = Scope::at(Path::new("nowhere"));
+        assert!(scope.datasets.is_empty() && scope.synthetic.is_empty());
+    }
+
+    #[test]
+    fn runs_tell_their_scope() {
+        let mut runs =
+            vec![regularised("cornell", 25, 1.0, 1.0), baseline("cora", 100, 1.0), baseline("mine", 10, 1.0)];
+        runs[0].config.split = 2;
+        runs[2].config.seed = 9;
+        let scope = Scope::of_runs(&runs, Path::new("nowhere"));
+        assert_eq!(scope.datasets, ["cora", "cornell"]);
+        assert_eq!((scope.quick, scope.splits, scope.seeds), (true, 3, 1));
+        runs.push(baseline("cora", 200, 1.0));
+        assert!(!Scope::of_runs(&runs, Path::new("nowhere")).quick);
+    }
+}
