@@ -22,8 +22,12 @@ mod html;
 mod markdown;
 mod model;
 mod outline;
+mod overview;
+mod verdict;
 
 pub use files::files;
 pub use html::html;
 pub use markdown::markdown;
 pub use model::{Block, Cell, Column, Report, Section, Table};
+pub use overview::overview;
+pub use verdict::{sentences, verdict};

@@ -3,16 +3,26 @@
 //! An item names the runs it needs and turns them into a section of a report, ours beside the paper's. To add one, write its
 //! file and list it in [`items`].
 
+mod ablation;
 mod accuracy;
 mod datasets;
 mod draft;
+mod figure2;
+mod figure3;
 mod finding;
 mod found;
 mod grid_table;
 mod grids;
+mod homophily;
+mod lambda;
 pub mod paper;
+mod pyg;
+mod rounds;
+mod runtime;
+mod scatter;
 mod scope;
 mod table1;
+mod transductive;
 
 use carat::Error;
 
@@ -44,5 +54,20 @@ pub trait Item: Sync {
 
 /// Every item, in the report's order.
 pub fn items() -> Vec<Box<dyn Item>> {
-    vec![Box::new(datasets::Datasets), Box::new(table1::item()), Box::new(accuracy::item())]
+    vec![
+        Box::new(datasets::Datasets),
+        Box::new(table1::item()),
+        Box::new(accuracy::item()),
+        Box::new(figure2::Figure2),
+        Box::new(lambda::LambdaStudy),
+        Box::new(figure3::Figure3),
+        Box::new(ablation::Ablation),
+        Box::new(transductive::Transductive),
+        Box::new(rounds::RoundsStudy),
+        Box::new(homophily::Homophily),
+        Box::new(runtime::Runtime),
+    ]
 }
+
+#[cfg(test)]
+mod tests;

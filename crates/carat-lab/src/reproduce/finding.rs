@@ -5,15 +5,15 @@ use carat::Protocol;
 use super::paper;
 use crate::compare::Family;
 
-/// A claim of the paper and what the runs say about it.
+/// A claim and what the runs say about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The item that has the details.
     pub item: &'static str,
     /// The claim, as a short sentence without its full stop.
     pub claim: String,
-    /// What the paper reports.
-    pub paper: String,
+    /// What the paper reports; `None` where the claim goes beyond the paper.
+    pub paper: Option<String>,
     /// What is found here, one answer per protocol.
     pub answers: Vec<Answer>,
 }
@@ -79,9 +79,14 @@ impl Finding {
         Self {
             item,
             claim: claim.to_string(),
-            paper: format!("{claimed} of {}", paper::COUNTED),
+            paper: Some(format!("{claimed} of {}", paper::COUNTED)),
             answers: families.iter().map(answer).collect(),
         }
+    }
+
+    /// Of a question about datasets that the paper does not ask.
+    pub(super) fn beyond(item: &'static str, claim: &str, families: &[Family]) -> Self {
+        Self { paper: None, ..Self::counted(item, claim, paper::COUNTED, families) }
     }
 
     /// True where no protocol has runs.
