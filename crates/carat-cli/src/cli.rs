@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{attention, bench, data, demo, effects, predict, sweep, train};
+use crate::commands::{attention, bench, data, demo, effects, predict, report, reproduce, sweep, train};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -23,6 +23,8 @@ use crate::failure::Failure;
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
   carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
+  carat report carat.db                                what they come to: a page with tables and figures
+  carat reproduce all --quick                          the paper's tables and figures, computed here
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
 )]
@@ -41,6 +43,8 @@ enum Command {
     Attention(attention::Args),
     Effects(effects::Args),
     Sweep(sweep::Args),
+    Report(report::Args),
+    Reproduce(reproduce::Args),
     Bench(bench::Args),
 }
 
@@ -64,6 +68,8 @@ pub fn run() -> Result<(), Failure> {
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),
         Command::Sweep(args) => sweep::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

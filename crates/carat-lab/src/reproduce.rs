@@ -5,6 +5,7 @@
 
 mod ablation;
 mod accuracy;
+mod assemble;
 mod datasets;
 mod draft;
 mod figure2;
@@ -26,6 +27,7 @@ mod transductive;
 
 use carat::Error;
 
+pub use assemble::{report, report_of};
 pub use finding::{Answer, Finding, Verdict};
 pub use scope::Scope;
 

@@ -6,6 +6,8 @@ pub mod data;
 pub mod demo;
 pub mod effects;
 pub mod predict;
+pub mod report;
+pub mod reproduce;
 mod run_table;
 pub mod sweep;
 pub mod train;

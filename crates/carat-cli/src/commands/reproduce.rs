@@ -118,7 +118,9 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
     let datasets: Vec<String> = scope.datasets.iter().filter(|data| chosen(data)).cloned().collect();
     if datasets.is_empty() && scope.synthetic.is_empty() {
         let folder = scope.data_dir.display();
-        return Err(Failure::input(format!("no dataset of the paper is in {folder}; 'carat data get cora' fetches one")));
+        return Err(Failure::input(format!(
+            "no dataset of the paper is in {folder}; 'carat data get cora' fetches one"
+        )));
     }
     Ok(Scope { quick, seeds, splits, datasets, ..scope })
 }

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 mod arguments;
+mod lab;
 mod layouts;
 mod outputs;
 mod own;
@@ -180,6 +181,7 @@ fn the_document_tells_what_the_program_says() {
         ("Public layouts", layouts::cases()),
         ("Training, predicting and the run folder", runs::cases()),
         ("Effects", runs::effects_cases()),
+        ("Sweeps, stores and reports", lab::cases()),
         ("Outputs and downloads", outputs::cases()),
     ];
     assert!(sections.iter().map(|(_, cases)| cases.len()).sum::<usize>() >= 40);

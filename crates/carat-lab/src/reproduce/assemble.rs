@@ -1,0 +1,54 @@
+//! Whole reports: what some items come to, or whatever stores hold.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use carat::{Error, TrainConfig};
+
+use super::{Item, Scope, items};
+use crate::report::{Report, overview, verdict};
+use crate::sweep::{Merged, Run};
+
+/// The report on some items, in their order, and for every dataset whether CAR helps there.
+pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result<Report, Error> {
+    let mut sections = items.iter().map(|item| item.section(&merged.runs, scope)).collect::<Result<Vec<_>, _>>()?;
+    // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
+    let is_synthetic = |run: &Run| scope.synthetic.iter().any(|(name, _)| *name == run.config.data);
+    let runs: Vec<Run> = merged.runs.iter().filter(|run| !is_synthetic(run)).cloned().collect();
+    let verdicts = verdict(&runs);
+    let own_data = runs.iter().all(|run| super::paper::place(&run.config.data).is_none());
+    if own_data {
+        // For somebody's own graph this is the question.
+        sections.splice(0..0, verdicts);
+    } else {
+        sections.extend(verdicts);
+    }
+    Ok(Report { title: "Causal attention regularisation, measured".into(), lead: overview(merged, scope)?, sections })
+}
+
+/// The report on whatever stores hold: the items that have at least one regularised run there.
+pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
+    let scope = Scope::of_runs(&merged.runs, data_dir);
+    let regularised = merged.runs.iter().filter(|run| !run.is_baseline());
+    let at_hand: HashSet<String> = regularised.map(|run| name(&run.config)).collect::<Result<_, _>>()?;
+    let mut shown = Vec::new();
+    for item in items() {
+        let mut runs = Vec::new();
+        for grid in item.grids(&scope) {
+            runs.extend(grid.runs()?);
+        }
+        let mut found = false;
+        for run in &runs {
+            found |= at_hand.contains(&name(run)?);
+        }
+        if found {
+            shown.push(item);
+        }
+    }
+    report(merged, &shown, &scope)
+}
+
+/// A run's settings as text: the same for equal runs only.
+fn name(config: &TrainConfig) -> Result<String, Error> {
+    serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))
+}
