@@ -74,6 +74,18 @@ impl Family {
         self.counted().filter(|(_, adjusted)| *adjusted < SIGNIFICANT).count()
     }
 
+    /// `5 of 7 datasets under protocol paper (4 after Holm's correction; higher in 1)`.
+    pub fn counts(&self) -> String {
+        let Self { measure, protocol, .. } = self;
+        let worse = match self.worse() {
+            0 => format!("{} in none", measure.worse()),
+            count => format!("{} in {count}", measure.worse()),
+        };
+        let datasets = super::words::counted(self.datasets(), "dataset");
+        let (better, adjusted) = (self.better(), self.better_adjusted());
+        format!("{better} of {datasets} under protocol {protocol} ({adjusted} after Holm's correction; {worse})")
+    }
+
     /// `lower test loss in 5 of 7 datasets at p < 0.05 under protocol paper (4 after Holm's correction; higher in 1)`.
     pub fn sentence(&self) -> String {
         let Self { measure, protocol, .. } = self;

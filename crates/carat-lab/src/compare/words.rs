@@ -48,14 +48,22 @@ pub fn spread_cell(spread: Option<Spread>, decimals: usize) -> Cell {
 
 /// A cell with a change in percent.
 pub fn percent_cell(percent: Option<f64>) -> Cell {
-    or_undefined(percent, |percent| Cell::number(format!("{percent:+.1} %"), percent))
+    or_undefined(percent, |percent| Cell::number(format!("{} %", signed(percent, 1)), percent))
 }
 
 /// A cell with a mean change and its interval.
 pub fn effect_cell(effect: Option<PairedEffect>, decimals: usize) -> Cell {
     or_undefined(effect, |PairedEffect { mean, interval: (low, high), .. }| {
-        Cell::number(format!("{mean:+.decimals$} ({low:+.decimals$} to {high:+.decimals$})"), mean)
+        let [mean_text, low, high] = [mean, low, high].map(|value| signed(value, decimals));
+        Cell::number(format!("{mean_text} ({low} to {high})"), mean)
     })
+}
+
+/// A number with its sign, unless it rounds to 0.
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    let is_zero = !text.chars().any(|digit| ('1'..='9').contains(&digit));
+    if is_zero { text.trim_start_matches(['+', '-']).to_string() } else { text }
 }
 
 fn or_undefined<V>(value: Option<V>, cell: impl FnOnce(V) -> Cell) -> Cell {
@@ -76,8 +84,11 @@ pub fn list(words: &[String]) -> String {
     }
 }
 
-/// A sentence's first letter made a capital.
+/// A sentence's first letter made a capital, unless its first word is a name in code.
 pub fn capitalised(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('_')) {
+        return text.to_string();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -110,6 +121,7 @@ mod tests {
         assert_eq!(probability_cell(Some(0.0412)), Cell::number("0.041", 0.0412).strong_if(true));
         assert_eq!(probability_cell(None).text, "-");
         assert_eq!(percent_cell(Some(-4.25)).text, "-4.2 %");
+        assert_eq!([signed(-0.04, 1), signed(0.04, 1), signed(0.06, 1)], ["0.0", "0.0", "+0.1"]);
         assert_eq!(spread_cell(None, 2), Cell::words("-"));
         assert_eq!(count_cell(1_166_243).text, "1,166,243");
         assert_eq!([thousands(7), thousands(999), thousands(1000)], ["7", "999", "1,000"]);
@@ -120,6 +132,6 @@ mod tests {
         let words = ["a", "b", "c"].map(String::from);
         assert_eq!([list(&words), list(&words[..2]), list(&words[..1]), list(&[])], ["a, b and c", "a and b", "a", ""]);
         assert_eq!(counted(1, "run") + " " + &counted(1200, "run"), "1 run 1,200 runs");
-        assert_eq!(capitalised("lower"), "Lower");
+        assert_eq!([capitalised("lower loss"), capitalised("attention_auc")], ["Lower loss", "attention_auc"]);
     }
 }

@@ -27,9 +27,16 @@ impl Item for Datasets {
     fn section(&self, _: &[Run], scope: &Scope) -> Result<Section, Error> {
         let mut draft = Draft::new(self, scope, "eight datasets, with the statistics in brackets.");
         let mut rows = Vec::new();
-        let mut differing = Vec::new();
+        let (mut differing, mut unopened) = (Vec::new(), Vec::new());
         for figures in paper::DATASETS.iter().filter(|figures| scope.datasets.iter().any(|data| data == figures.data)) {
-            let dataset = carat_graph::open(figures.data, scope.data_dir())?;
+            let dataset = match carat_graph::open(figures.data, scope.data_dir()) {
+                Ok(dataset) => dataset,
+                // A report on a store can be made where the data is not.
+                Err(problem) => {
+                    unopened.push(format!("{} is not shown: {problem}", paper::title(figures.data)));
+                    continue;
+                }
+            };
             let ours = [
                 dataset.labels().num_classes(),
                 dataset.num_nodes(),
@@ -57,18 +64,17 @@ impl Item for Datasets {
             row.push(words::count_cell(dataset.features().num_columns()));
             rows.push(row);
         }
-        let absent = paper::DATASETS.len() - rows.len();
         let agreeing = rows.len() - differing.len();
         let mut sentences =
             vec![format!("{agreeing} of {} have the paper's statistics", words::counted(rows.len(), "dataset"))];
         if !differing.is_empty() {
             sentences.push(format!("other figures stand out in the table: {}", words::list(&differing)));
         }
-        if absent > 0 {
-            sentences.push(format!(
-                "{} not in the data folder; 'carat data get' fetches what is published",
-                words::counted(absent, "dataset")
-            ));
+        sentences.extend(unopened);
+        let absent = paper::DATASETS.iter().filter(|figures| !scope.datasets.iter().any(|data| data == figures.data));
+        let absent: Vec<String> = absent.map(|figures| figures.title.to_string()).collect();
+        if !absent.is_empty() {
+            sentences.push(format!("without {}: neither in the data folder nor in the store", words::list(&absent)));
         }
         if scope.datasets.iter().any(|data| data == super::grids::LARGE) {
             sentences.push("arxiv-tape is ogbn-arxiv's graph with its labels and split, but with 40 features made from a language \
@@ -81,5 +87,21 @@ impl Item for Datasets {
         let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates and self-loops.";
         draft.push(Block::Table(Table { name: "datasets".into(), caption: caption.into(), columns, rows }));
         Ok(draft.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scope::everything;
+    use super::*;
+
+    #[test]
+    fn data_that_is_not_there_is_said_and_stops_nothing() {
+        let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
+        let section = Datasets.section(&[], &scope).unwrap();
+        let Some(Block::Points(points)) = section.blocks.get(2) else { panic!("{section:?}") };
+        assert_eq!(points[0], "0 of 0 datasets have the paper's statistics.");
+        assert!(points[1].starts_with("Cora is not shown: cora is not in the data folder"), "{points:?}");
+        assert!(points[2].starts_with("Without CiteSeer, PubMed, ogbn-arxiv, Chameleon"), "{points:?}");
     }
 }

@@ -38,6 +38,8 @@ pub enum Verdict {
     Partly,
     /// In less than half.
     NotReproduced,
+    /// Less than half of the paper's number of datasets has runs.
+    TooFew,
     /// There are no runs to tell.
     Unknown,
 }
@@ -48,6 +50,7 @@ impl Verdict {
     pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
         match (found, ours) {
             (_, 0) => Self::Unknown,
+            (_, ours) if 2 * ours < paper::COUNTED => Self::TooFew,
             (found, ours) if 2 * found < ours => Self::NotReproduced,
             (found, ours) if found >= claimed * ours / paper::COUNTED => Self::Reproduced,
             _ => Self::Partly,
@@ -60,6 +63,7 @@ impl Verdict {
             Self::Reproduced => "reproduced",
             Self::Partly => "partly",
             Self::NotReproduced => "not reproduced",
+            Self::TooFew => "too few datasets to tell",
             Self::Unknown => "no runs",
         }
     }
@@ -108,6 +112,7 @@ mod tests {
         assert_eq!(Verdict::of(4, 7, 7), Verdict::Partly);
         assert_eq!(Verdict::of(3, 7, 7), Verdict::NotReproduced);
         assert_eq!(Verdict::of(0, 0, 7), Verdict::Unknown);
-        assert_eq!(Verdict::of(0, 1, 6), Verdict::NotReproduced);
+        assert_eq!(Verdict::of(3, 3, 8), Verdict::TooFew);
+        assert_eq!(Verdict::of(1, 4, 2), Verdict::NotReproduced);
     }
 }

@@ -14,6 +14,8 @@ use crate::sweep::{Grid, Run};
 
 /// Rank correlations beyond this, in either direction, are called a trend.
 const TREND: f64 = 0.5;
+/// With fewer levels of homophily there is no trend to speak of.
+const FEWEST_LEVELS: usize = 5;
 
 /// How clear the gain is against homophily.
 pub(super) struct Homophily;
@@ -66,9 +68,11 @@ impl Item for Homophily {
         let found = Found::of(runs, &self.grids(scope))?;
         let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
         let answer = |protocol| {
-            let correlation = Study::of(&pairing, scope, protocol).correlation();
+            let study = Study::of(&pairing, scope, protocol);
+            let correlation = study.correlation();
             let verdict = match correlation {
                 None => Verdict::Unknown,
+                Some(_) if study.levels().count() < FEWEST_LEVELS => Verdict::TooFew,
                 Some(correlation) if correlation < -TREND => Verdict::Reproduced,
                 Some(_) => Verdict::NotReproduced,
             };
@@ -139,7 +143,7 @@ impl Study {
         let Self { protocol, .. } = self;
         let better = self.graphs.iter().filter(|graph| graph.loss.is_better()).count();
         let graphs = words::counted(self.graphs.len(), "graph");
-        let trend = match self.correlation() {
+        let trend = match self.correlation().filter(|_| self.levels().count() >= FEWEST_LEVELS) {
             None => "too few levels of homophily to tell a trend".to_string(),
             Some(value) => {
                 let trend = match value {

@@ -6,7 +6,7 @@ use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
 use super::finding::Finding;
 use super::found::Found;
 use super::{Item, Scope, grids, paper};
-use crate::compare::{Comparison, Family, Measure, Method, Opponent, Pairing, words};
+use crate::compare::{Comparison, Family, Measure, Method, Opponent, Pairing, SIGNIFICANT, words};
 use crate::report::{Block, Cell, Column, Section, Table};
 use crate::sweep::{Grid, Run};
 
@@ -121,10 +121,15 @@ impl<'a> Opponents<'a> {
         let mut sentences = Vec::new();
         for (name, pairing) in self.named() {
             for measure in MEASURES {
-                let families =
-                    PROTOCOLS.map(|protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts));
-                let parts: Vec<String> = families.iter().map(Family::sentence).collect();
-                sentences.push(format!("against {name}, {}", parts.join("; ")));
+                let family = |protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts);
+                let known = PROTOCOLS.map(family).into_iter().filter(|family| family.datasets() > 0);
+                let counts: Vec<String> = known.map(|family| family.counts()).collect();
+                let what = format!("{} {}", measure.better(), measure.name());
+                sentences.push(if counts.is_empty() {
+                    format!("against {name}, no pairs to compare in {} yet", measure.name())
+                } else {
+                    format!("against {name}, {what} at p < {SIGNIFICANT} in {}", words::list(&counts))
+                });
             }
         }
         sentences
