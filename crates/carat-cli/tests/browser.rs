@@ -56,6 +56,53 @@ fn the_demo_page_reads_well_and_its_points_tell_what_they_are() {
 }
 
 #[test]
+fn the_report_page_reads_well_answers_and_sorts() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (folder, graph) = support::workshop(200);
+    let grid = folder.path().join("grid.toml");
+    let text = "hidden = [3, 6]\nheads = 1\nlayers = 1\nlambda = [0, 1, 5]\nregulariser = ['causal', 'constant']\nseeds = 2\nepochs = 8";
+    std::fs::write(&grid, format!("data = '{graph}'\n{text}\nprotocol = ['paper', 'best']\n")).unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    stdout(folder.path(), &["sweep", "--grid", &at("grid.toml"), "--store", &at("store.db")]);
+    stdout(folder.path(), &["report", &at("store.db"), "--out", &at("report")]);
+    let page = folder.path().join("report/index.html");
+    for view in VIEWS {
+        assert_sound(&mut browser, &page, view);
+
+        // Pointing at a mark tells what it is.
+        let marks = browser.evaluate("document.querySelectorAll('svg .mark').length").as_u64().unwrap();
+        assert!(marks >= 4, "{marks}");
+        let middle = browser.middle_of("document.querySelector('svg .mark')");
+        browser.hover(middle);
+        let tip = browser.evaluate(
+            "(() => { const tip = document.querySelector('.tip'); return tip.hidden ? '' : tip.textContent; })()",
+        );
+        assert!(tip.as_str().is_some_and(|tip| tip.chars().any(|c| c.is_ascii_digit())), "{view:?}: {tip}");
+
+        // A click on a heading sorts, a second one reverses.
+        let column =
+            "[...document.querySelectorAll('th.number')].find(th => new Set([...th.closest('table').tBodies[0].rows]
+            .map(row => row.cells[th.cellIndex].dataset.value)).size > 1)";
+        let values = format!(
+            "(() => {{ const th = {column}; return [...th.closest('table').tBodies[0].rows]
+                .map(row => row.cells[th.cellIndex].dataset.value).filter(value => value !== undefined).map(Number); }})()"
+        );
+        let numbers = |browser: &mut Browser| -> Vec<f64> {
+            browser.evaluate(&values).as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+        };
+        let heading = browser.middle_of(column);
+        browser.click(heading);
+        let ascending = numbers(&mut browser);
+        assert!(ascending.len() > 1 && ascending.is_sorted(), "{ascending:?}");
+        let heading = browser.middle_of(column);
+        browser.click(heading);
+        let descending = numbers(&mut browser);
+        assert!(descending.iter().rev().is_sorted() && descending != ascending, "{descending:?}");
+        assert_eq!(browser.problems(), Vec::<String>::new(), "{view:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_page_is_noticed() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -211,19 +211,26 @@ impl Stands {
         for mark in &panel.marks {
             match mark {
                 Mark::Bar { at: (at, _), series: one, .. } | Mark::Box { at, series: one, .. } => {
-                    series.push(*one);
+                    series.push((*at, *one));
                     places.push(*at);
                 }
                 Mark::Dot { at: (at, _), series: one, .. } | Mark::Interval { at, series: one, .. } => {
-                    series.push(*one);
+                    series.push((*at, *one));
                     alike &= at.fract() == 0.0;
                 }
                 Mark::Line { .. } => alike = false,
                 Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
             }
         }
+        let alone = |(at, one): &(f64, usize)| series.iter().all(|(other_at, other)| other_at != at || other == one);
+        let all_alone = series.iter().all(alone);
+        let mut series: Vec<usize> = series.into_iter().map(|(_, one)| one).collect();
         series.sort_unstable();
         series.dedup();
+        if all_alone {
+            // No two series meet at a category: each stands in the middle of its own.
+            series.truncate(1);
+        }
         places.sort_unstable_by(f64::total_cmp);
         let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
         let unit = if panel.x.categories.is_empty() { gaps.fold(1.0, f64::min) } else { 1.0 };
