@@ -27,12 +27,12 @@ pub struct Comparison {
 impl Comparison {
     /// Of some pairs; `None` where no pair has the measure on both sides.
     pub fn of(pairs: &[&Pair<'_>], measure: Measure) -> Option<Self> {
-        let values = |pair: &&&Pair<'_>| Some((measure.of(&pair.before.outcome)?, measure.of(&pair.after.outcome)?));
-        let complete: Vec<&&Pair<'_>> = pairs.iter().filter(|pair| values(pair).is_some()).collect();
-        let (before, after): (Vec<f64>, Vec<f64>) = complete.iter().filter_map(|pair| values(pair)).unzip();
+        let values = |pair: &Pair<'_>| Some((measure.of(&pair.before.outcome)?, measure.of(&pair.after.outcome)?));
+        let complete: Vec<&Pair<'_>> = pairs.iter().copied().filter(|pair| values(pair).is_some()).collect();
+        let (before, after): (Vec<f64>, Vec<f64>) = complete.iter().copied().filter_map(values).unzip();
         let changes: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
         // Pairs come by setting, so the pairs of one baseline are neighbours.
-        let mut once: Vec<(&&Pair<'_>, f64)> = complete.iter().copied().zip(before.iter().copied()).collect();
+        let mut once: Vec<(&Pair<'_>, f64)> = complete.iter().copied().zip(before.iter().copied()).collect();
         once.dedup_by(|(a, _), (b, _)| std::ptr::eq(a.before, b.before));
         let turned: Vec<f64> = changes.iter().map(|change| -change).collect();
         let (better, worse) = if measure.lower_is_better() { (&turned, &changes) } else { (&changes, &turned) };
@@ -89,7 +89,7 @@ mod tests {
 
     fn comparison(runs: &[Run], measure: Measure) -> Option<Comparison> {
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         Comparison::of(&pairing.pairs.iter().collect::<Vec<_>>(), measure)
     }
 

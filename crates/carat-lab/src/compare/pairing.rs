@@ -6,12 +6,12 @@ use super::Method;
 use crate::sweep::{Run, Setting};
 
 /// What a method is held against.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Opponent {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Opponent<'m> {
     /// The run without a regulariser.
     Baseline,
     /// The run of another method at the same strength.
-    Method(Method),
+    Method(&'m Method),
 }
 
 /// A run and the one it is held against.
@@ -50,7 +50,7 @@ pub struct Pairing<'a> {
 
 impl<'a> Pairing<'a> {
     /// Pairs the method's runs among `runs` with their opponents.
-    pub fn of(runs: &[&'a Run], method: &Method, against: &Opponent) -> Self {
+    pub fn of(runs: &[&'a Run], method: &Method, against: Opponent<'_>) -> Self {
         let opponents: HashMap<(Setting, Vec<u64>), &'a Run> = runs
             .iter()
             .filter(|run| match against {
@@ -89,7 +89,7 @@ fn strengths(run: &Run) -> Vec<f64> {
 }
 
 /// What must agree beside the setting.
-fn key(run: &Run, against: &Opponent) -> Vec<u64> {
+fn key(run: &Run, against: Opponent<'_>) -> Vec<u64> {
     match against {
         Opponent::Baseline => Vec::new(),
         Opponent::Method(_) => strengths(run).into_iter().map(f64::to_bits).collect(),
@@ -113,7 +113,7 @@ mod tests {
             regularised("b", 10, 1.0, 0.1),
         ];
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         assert_eq!((pairing.pairs.len(), pairing.alone), (2, 2));
         assert!(pairing.pairs.iter().all(|pair| pair.before.is_baseline() && pair.setting.data == "a"));
         assert_eq!(pairing.pairs.iter().map(Pair::strength).collect::<Vec<_>>(), [Some(1.0), Some(5.0)]);
@@ -131,7 +131,7 @@ mod tests {
         };
         let runs = [regularised("a", 10, 1.0, 1.5), regularised("a", 10, 5.0, 1.0), control(5.0, 1.2)];
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Method(Method::arm(Arm::Constant)));
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Method(&Method::arm(Arm::Constant)));
         assert_eq!((pairing.pairs.len(), pairing.alone), (1, 1));
         assert_eq!(pairing.pairs[0].before.outcome.test_loss, Some(1.2));
     }

@@ -75,6 +75,11 @@ fn claims(findings: &[Finding]) -> Vec<Block> {
     }
     let of_paper: Vec<&Finding> = known.iter().copied().filter(|finding| finding.paper.is_some()).collect();
     let mut points: Vec<String> = PROTOCOLS.into_iter().map(|protocol| summary(&of_paper, protocol)).collect();
+    let beyond: Vec<String> =
+        known.iter().filter(|finding| finding.paper.is_none()).map(|finding| plain(finding)).collect();
+    if !beyond.is_empty() {
+        points.push(format!("Beyond the paper, in how many datasets: {}.", beyond.join("; ")));
+    }
     let unknown: Vec<String> =
         findings.iter().filter(|finding| finding.is_unknown()).map(|finding| finding.claim.clone()).collect();
     if !unknown.is_empty() {
@@ -110,6 +115,15 @@ fn summary(findings: &[&Finding], protocol: Protocol) -> String {
         [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::TooFew].into_iter().filter_map(with);
     let verdicts: Vec<String> = verdicts.collect();
     format!("Under protocol {protocol}. {}", if verdicts.is_empty() { "No runs.".into() } else { verdicts.join(" ") })
+}
+
+/// `CAR ranks edges higher: 3 of 4 under protocol paper, 1 of 4 under protocol best`.
+fn plain(finding: &Finding) -> String {
+    let answers = finding.answers.iter().map(|answer| {
+        let count = answer.text.split(" (").next().unwrap_or_default();
+        format!("{count} under protocol {}", answer.protocol)
+    });
+    format!("{}: {}", finding.claim, answers.collect::<Vec<_>>().join(", "))
 }
 
 fn table(findings: &[&Finding]) -> Table {
@@ -208,6 +222,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("Not looked at, for want of runs: "), "{text}");
+        assert!(text.contains("(attention_auc): 4 of 4 under protocol paper, 0 of 4 under protocol best."), "{text}");
     }
 
     #[test]

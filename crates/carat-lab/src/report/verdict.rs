@@ -110,7 +110,7 @@ impl<'a> Choice<'a> {
         methods.sort_by_key(Method::label);
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
         for method in methods {
-            for pair in Pairing::of(&runs, &method, &Opponent::Baseline).pairs {
+            for pair in Pairing::of(&runs, &method, Opponent::Baseline).pairs {
                 let lambda = pair.after.config.lambda.to_string();
                 match candidates.iter_mut().find(|c| c.method == method && c.lambda == lambda) {
                     Some(candidate) => candidate.pairs.push(pair),
@@ -129,8 +129,8 @@ impl<'a> Choice<'a> {
         let same_strength = |pairing: Pairing<'a>| {
             pairing.pairs.into_iter().filter(|p| p.after.config.lambda.to_string() == candidate.lambda).collect()
         };
-        let against_control = same_strength(Pairing::of(&runs, &candidate.method, &Opponent::Method(control.clone())));
-        let control = same_strength(Pairing::of(&runs, &control, &Opponent::Baseline));
+        let against_control = same_strength(Pairing::of(&runs, &candidate.method, Opponent::Method(&control)));
+        let control = same_strength(Pairing::of(&runs, &control, Opponent::Baseline));
         Some(Self { protocol, chosen, against_control, control, candidates })
     }
 

@@ -99,8 +99,8 @@ struct Arms<'a> {
 
 impl<'a> Arms<'a> {
     fn of(found: &Found<'a>) -> Self {
-        let baseline = |arm| Pairing::of(&found.runs, &Method::arm(arm), &Opponent::Baseline);
-        let other = |arm| Pairing::of(&found.runs, &Method::paper(), &Opponent::Method(Method::arm(arm)));
+        let baseline = |arm| Pairing::of(&found.runs, &Method::arm(arm), Opponent::Baseline);
+        let other = |arm| Pairing::of(&found.runs, &Method::paper(), Opponent::Method(&Method::arm(arm)));
         Self { against_baseline: ARMS.map(baseline).to_vec(), against_others: OTHERS.map(other).to_vec() }
     }
 

@@ -33,7 +33,7 @@ impl Item for Figure2 {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grids::words(scope), &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let measures = [Measure::TestAccuracy, Measure::TestLoss];
         let family =
             |protocol| measures.map(|measure| Family::of(&pairing, &scope.datasets, protocol, measure, grids::counts));

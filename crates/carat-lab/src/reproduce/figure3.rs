@@ -34,7 +34,7 @@ impl Item for Figure3 {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grids::words(scope), &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let families = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let mut sentences: Vec<String> = families.iter().flatten().map(Family::sentence).collect();
         sentences.push(uniform_sentence(&pairing, scope));
@@ -58,7 +58,7 @@ impl Item for Figure3 {
 
     fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let [kl, auc] = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let claim = "CAR brings attention closer to label agreement (KL)";
         Ok(vec![

@@ -49,7 +49,7 @@ impl Item for GridTable {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grids::words(scope), &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let families = self.families(&pairing, scope);
         draft.found(families.iter().map(Family::sentence).collect());
         draft.push(Block::Table(self.tests(&families)));
@@ -63,7 +63,7 @@ impl Item for GridTable {
 
     fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &self.families(&pairing, scope))])
     }
 }

@@ -50,7 +50,7 @@ impl Item for Homophily {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
         draft.push(Block::Chart(evidence_chart(&studies)));
@@ -66,7 +66,7 @@ impl Item for Homophily {
 
     fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
             let correlation = study.correlation();
@@ -299,7 +299,7 @@ mod tests {
         }
         let runs = both_protocols(&runs);
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let study = Study::of(&pairing, &scope, Protocol::Paper);
         assert_eq!((study.graphs.len(), study.levels().count()), (33, 11));
         assert!(study.correlation().unwrap() < -0.9);

@@ -47,7 +47,7 @@ impl Item for LambdaStudy {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid, &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
         draft.push(Block::Table(strengths(&studies)));
@@ -70,7 +70,7 @@ impl Item for LambdaStudy {
 
     fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
             let (larger, datasets) = (study.larger(), study.datasets());
@@ -255,7 +255,7 @@ mod tests {
         }
         let runs = both_protocols(&runs);
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let study = Study::of(&pairing, &everything(false), Protocol::Paper);
         assert_eq!((study.rows.len(), study.rows[0].weak.len(), study.rows[0].strong.len()), (1, 8, 8));
         assert_eq!((study.larger(), study.datasets()), (1, 1));

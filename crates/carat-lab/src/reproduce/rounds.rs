@@ -50,7 +50,7 @@ impl Item for RoundsStudy {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
         }
-        let pairings = ROUNDS.map(|rounds| Pairing::of(&found.runs, &Method::rounds(rounds), &Opponent::Baseline));
+        let pairings = ROUNDS.map(|rounds| Pairing::of(&found.runs, &Method::rounds(rounds), Opponent::Baseline));
         let datasets: Vec<&String> = scope
             .datasets
             .iter()

@@ -37,7 +37,7 @@ impl Item for Runtime {
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grids::words(scope), &found));
         }
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
         // Sizes are a courtesy: a report on a store can be made where the data is not.
         let datasets: Vec<(String, Option<Dataset>)> =
@@ -65,7 +65,7 @@ impl Item for Runtime {
 
     fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let (least, most) = paper::RUNTIME_FACTORS;
         let answer = |protocol| {
             let ratio = median_ratio(&times(&pairing, scope, protocol));
@@ -248,10 +248,10 @@ mod tests {
     fn times_are_of_whole_trainings_and_of_epochs() {
         // Made-up seconds are 1 + loss: 2 for baselines, 3 for regularised runs.
         let mut runs =
-            vec![baseline("cora", 10, 1.0), regularised("cora", 10, 1.0, 2.0), regularised("cora", 10, 5.0, 2.0)];
+            [baseline("cora", 10, 1.0), regularised("cora", 10, 1.0, 2.0), regularised("cora", 10, 5.0, 2.0)];
         runs[0].outcome.epochs = 60;
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let times = times(&pairing, &everything(false), Protocol::Best);
         assert_eq!((times.len(), times[0].plain.mean, times[0].car.mean), (1, 2.0, 3.0));
         assert_eq!(times[0].ratio, Some(1.5));

@@ -105,7 +105,7 @@ mod tests {
             runs[first..].iter_mut().for_each(|run: &mut Run| run.config.seed = seed);
         }
         let runs: Vec<&Run> = runs.iter().collect();
-        let pairing = Pairing::of(&runs, &Method::paper(), &Opponent::Baseline);
+        let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let datasets = ["cora", "pubmed"].map(String::from);
         let chart = chart(&pairing, &datasets, Protocol::Best, Measure::TestLoss, true);
         assert_eq!(chart.panels.len(), 1);

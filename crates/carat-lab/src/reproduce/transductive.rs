@@ -105,10 +105,10 @@ struct Opponents<'a> {
 impl<'a> Opponents<'a> {
     fn of(found: &Found<'a>) -> Self {
         let ours = Method::transductive(Arm::Causal, CLAMP);
-        let against = |opponent| Pairing::of(&found.runs, &ours, &opponent);
+        let against = |opponent| Pairing::of(&found.runs, &ours, opponent);
         Self {
-            control: against(Opponent::Method(ours.control())),
-            paper: against(Opponent::Method(Method::paper())),
+            control: against(Opponent::Method(&ours.control())),
+            paper: against(Opponent::Method(&Method::paper())),
             baseline: against(Opponent::Baseline),
         }
     }
