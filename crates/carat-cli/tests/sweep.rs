@@ -190,6 +190,9 @@ fn changed_data_is_other_data() {
     assert_eq!([computed(), computed()], [Some(1), Some(0)]);
     stdout(folder.path(), &["data", "generate", "planted", "--nodes", "150", "--seed", "6", "--out", &graph]);
     assert_eq!([computed(), computed()], [Some(1), Some(0)]);
+    // Runs on other contents never pair: the later ones are shown.
+    let merged = merge(&[Store::open_existing(Path::new(&store)).unwrap()]).unwrap();
+    assert_eq!((merged.runs.len(), merged.left_out), (1, 1));
 }
 
 #[test]

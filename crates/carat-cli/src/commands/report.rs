@@ -52,6 +52,7 @@ struct Printed {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
+    check_out(&args.out)?;
     let stores = args.stores.iter().map(|path| Store::open_existing(path)).collect::<Result<Vec<_>, _>>()?;
     let merged = merge(&stores)?;
     if merged.runs.is_empty() && merged.failures.is_empty() {
@@ -60,6 +61,14 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let report = reproduce::report_of(&merged, &args.data_folder.path())?;
     write_and_show(&report, &merged, &args.out, args.format.json)
+}
+
+/// Refuses a folder that cannot be one.
+pub(super) fn check_out(out: &Path) -> Result<(), Failure> {
+    match out.exists() && !out.is_dir() {
+        true => Err(Failure::input(format!("--out {} is a file; give a folder", out.display()))),
+        false => Ok(()),
+    }
 }
 
 /// Writes a report's files and says where they are.

@@ -7,7 +7,7 @@ use carat_lab::reproduce::{self, Item, Scope};
 use carat_lab::sweep::{self, Store, SweepOptions, merge};
 use serde::Serialize;
 
-use super::report::write_and_show;
+use super::report::{check_out, write_and_show};
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
 use crate::progress::SweepProgress;
@@ -69,6 +69,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         return list(&all, args.format.json);
     }
     let items = chosen(all, &args.items)?;
+    check_out(&args.out)?;
     let scope = scope(&args)?;
     let mut runs = Vec::new();
     for item in &items {
@@ -141,6 +142,6 @@ fn chosen(all: Vec<Box<dyn Item>>, names: &[String]) -> Result<Vec<Box<dyn Item>
     if let Some(unknown) = names.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
         return Err(Failure::input(format!("there is no item '{unknown}'; there are: {}, all", known.join(", "))));
     }
-    let asked = |item: &Box<dyn Item>| names.iter().any(|name| name == "all" || name == item.name());
-    Ok(all.into_iter().filter(asked).collect())
+    let asked = |item: &dyn Item| names.iter().any(|name| name == "all" || name == item.name());
+    Ok(all.into_iter().filter(|item| asked(item.as_ref())).collect())
 }

@@ -93,6 +93,12 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A dataset's name: that of the catalogue, or the last part of a path.
+pub fn data_name(data: &str) -> String {
+    let name = std::path::Path::new(data).file_name();
+    name.map_or_else(|| data.to_string(), |name| name.to_string_lossy().into_owned())
+}
+
 /// `169,343`.
 pub fn thousands(value: usize) -> String {
     let digits = value.to_string();

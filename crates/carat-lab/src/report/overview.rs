@@ -42,7 +42,7 @@ fn basis(merged: &Merged) -> String {
     }
     if merged.left_out > 0 {
         let runs = words::counted(merged.left_out, "run");
-        text.push_str(&format!(" {runs} of other versions of the code are in the store and not shown."));
+        text.push_str(&format!(" {runs} of other versions of the code or the data are in the store and not shown."));
     }
     text
 }

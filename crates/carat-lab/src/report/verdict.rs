@@ -25,6 +25,7 @@ pub fn verdict(runs: &[Run]) -> Vec<Section> {
 /// The answer for one dataset in sentences, one per protocol that has runs.
 pub fn sentences(runs: &[Run], data: &str) -> Vec<String> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data == data).collect();
+    let data = &words::data_name(data);
     choices(&runs).iter().map(|choice| choice.sentence(data)).collect()
 }
 
@@ -34,6 +35,7 @@ fn choices<'a>(runs: &[&'a Run]) -> Vec<Choice<'a>> {
 
 fn section(number: usize, data: &str, runs: &[Run]) -> Section {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data == data).collect();
+    let data = &words::data_name(data);
     let choices = choices(&runs);
     let mut blocks: Vec<Block> = choices.iter().map(|choice| Block::Paragraph(choice.sentence(data))).collect();
     if choices.is_empty() {

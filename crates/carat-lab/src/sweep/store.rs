@@ -4,6 +4,7 @@
 //! it. A training writes its rows and its curve in one transaction, so a process killed at any moment leaves either all
 //! of them or none.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -79,6 +80,8 @@ pub struct Record {
     pub key: String,
     /// The code that computed it.
     pub code: String,
+    /// The hash of the data it was computed on.
+    pub data_sum: String,
     /// Unix time at which it ended, in seconds.
     pub finished: i64,
     /// Its settings.
@@ -107,11 +110,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens an existing store, to read only.
+    /// Opens an existing store, to read from it.
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
         // SQLite says only that it cannot open the file; we know why.
         std::fs::File::open(path).map_err(|e| DataError::read(path, e))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // A connection that may write tidies up SQLite's side files when it ends; a file that may not be written is still
+        // opened, to read.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
         let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
         store.check(false)?;
@@ -249,14 +254,14 @@ impl Store {
                 .query_map([], |row| Ok((row.get::<_, String>("config")?, record(row)?)))?
                 .collect::<Result<Vec<_>, _>>()
         })?;
-        let read = |(config, (key, code, finished, result)): (String, RecordParts)| {
+        let read = |(config, (key, code, data_sum, finished, result)): (String, RecordParts)| {
             let config = serde_json::from_str(&config).map_err(|e| {
                 Error::from(DataError::malformed(
                     &self.path,
                     format!("run {key} has settings this carat does not know: {e}"),
                 ))
             })?;
-            Ok(Record { key, code, finished, config, result })
+            Ok(Record { key, code, data_sum, finished, config, result })
         };
         rows.into_iter().map(read).collect()
     }
@@ -283,7 +288,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-type RecordParts = (String, String, i64, Result<Outcome, String>);
+type RecordParts = (String, String, String, i64, Result<Outcome, String>);
 
 fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
     let result = match row.get::<_, Option<String>>("error")? {
@@ -301,11 +306,12 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
             train_seconds: row.get("train_seconds")?,
         }),
     };
-    Ok((row.get("key")?, row.get("code")?, row.get("finished")?, result))
+    Ok((row.get("key")?, row.get("code")?, row.get("data_sum")?, row.get("finished")?, result))
 }
 
 /// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of this
-/// code are taken, or else of the one with the latest result; the rest is counted.
+/// code are taken, or else of the one with the latest result; where they hold results on several contents of one dataset,
+/// those on the latest. The rest is counted.
 pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut records: Vec<Record> = Vec::new();
     for store in stores {
@@ -317,7 +323,17 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let ours = records.iter().any(|record| record.code == CODE);
     let latest = records.iter().max_by_key(|record| record.finished).map(|record| record.code.clone());
     let code = if ours { CODE.to_string() } else { latest.unwrap_or_else(|| CODE.to_string()) };
-    let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(|record| record.code == code);
+    let mut latest_data: HashMap<String, (i64, String)> = HashMap::new();
+    for record in records.iter().filter(|record| record.code == code) {
+        let candidate = (record.finished, record.data_sum.clone());
+        let latest = latest_data.entry(record.config.data.clone()).or_insert_with(|| candidate.clone());
+        *latest = candidate.max(latest.clone());
+    }
+    let is_taken = |record: &Record| {
+        let latest = latest_data.get(&record.config.data);
+        record.code == code && latest.is_some_and(|(_, data_sum)| *data_sum == record.data_sum)
+    };
+    let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(is_taken);
     let mut merged = Merged { code, left_out: left_out.len(), ..Merged::default() };
     for Record { config, result, .. } in taken {
         match result {
@@ -337,7 +353,7 @@ pub struct Merged {
     pub failures: Vec<(TrainConfig, String)>,
     /// The code that computed them.
     pub code: String,
-    /// Runs of other versions of the code, not shown.
+    /// Runs of other versions of the code or of the data, not shown.
     pub left_out: usize,
 }
 
