@@ -27,7 +27,7 @@ mod verdict;
 
 pub use files::files;
 pub use html::html;
-pub use markdown::markdown;
+pub use markdown::{markdown, markdown_alone};
 pub use model::{Block, Cell, Column, Report, Section, Table};
 pub use overview::overview;
 pub use verdict::{sentences, verdict};

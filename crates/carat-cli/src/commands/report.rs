@@ -19,6 +19,7 @@ use crate::output;
 #[command(after_help = "Examples:
   carat report carat.db                    writes carat-report/index.html and more
   carat report part1.db part2.db --out all
+  carat report carat.db --markdown report.md
   carat report carat.db --json             what was written, and how many runs it shows
 
 The folder gets index.html (one file that opens from disk: no network, light and dark, prints well),
@@ -33,6 +34,9 @@ pub struct Args {
     /// The folder to write
     #[arg(long, value_name = "DIR", default_value = "carat-report")]
     out: PathBuf,
+    /// Write one Markdown file, without figures, instead of the folder
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
     #[command(flatten)]
     data_folder: DataFolder,
     #[command(flatten)]
@@ -50,6 +54,20 @@ struct Printed {
     code: String,
 }
 
+impl Printed {
+    /// What stores hold, and nothing written yet.
+    fn of(merged: &Merged) -> Self {
+        Self {
+            page: String::new(),
+            files: 0,
+            runs: merged.runs.len(),
+            failed: merged.failures.len(),
+            left_out: merged.left_out,
+            code: merged.code.clone(),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     check_out(&args.out)?;
@@ -60,6 +78,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::input(format!("{names}: no finished run yet; 'carat sweep' computes some")));
     }
     let report = reproduce::report_of(&merged, &args.data_folder.path())?;
+    if let Some(file) = &args.markdown {
+        output::check_folder_of("--markdown", file)?;
+        write_file(file, &report::markdown_alone(&report))?;
+        let printed = Printed { page: file.display().to_string(), files: 1, ..Printed::of(&merged) };
+        return output::show(args.format.json, &printed, || text(&report, &printed));
+    }
     write_and_show(&report, &merged, &args.out, args.format.json)
 }
 
@@ -74,14 +98,8 @@ pub(super) fn check_out(out: &Path) -> Result<(), Failure> {
 /// Writes a report's files and says where they are.
 pub(super) fn write_and_show(report: &Report, merged: &Merged, out: &Path, json: bool) -> Result<(), Failure> {
     let files = write(report, out)?;
-    let printed = Printed {
-        page: out.join("index.html").display().to_string(),
-        files,
-        runs: merged.runs.len(),
-        failed: merged.failures.len(),
-        left_out: merged.left_out,
-        code: merged.code.clone(),
-    };
+    let page = out.join("index.html").display().to_string();
+    let printed = Printed { page, files, ..Printed::of(merged) };
     output::show(json, &printed, || text(report, &printed))
 }
 
@@ -91,21 +109,21 @@ fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
     let whole = [("index.html".to_string(), report::html(report)), ("report.md".to_string(), report::markdown(report))];
     let files: Vec<(String, String)> = report::files(report).into_iter().chain(whole).collect();
     for (name, text) in &files {
-        let path = out.join(name);
-        write_atomically(&path, |file| {
-            file.write_all(text.as_bytes()).map_err(|e| Failure::from(DataError::write(&path, e)))
-        })?;
+        write_file(&out.join(name), text)?;
     }
     Ok(files.len())
 }
 
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(|e| DataError::write(path, e).into()))
+}
+
 fn text(report: &Report, printed: &Printed) -> String {
-    let mut text = output::blocks(&report.lead);
-    text.push_str(&format!(
-        "\n{} runs, {} files. The page: {}, which opens in any browser.\n",
-        output::thousands(printed.runs as u64),
-        printed.files,
-        printed.page
-    ));
-    text
+    let (lead, runs) = (output::blocks(&report.lead), output::thousands(printed.runs as u64));
+    let written = if printed.files == 1 {
+        format!("The report: {}.", printed.page)
+    } else {
+        format!("{} files. The page: {}, which opens in any browser.", printed.files, printed.page)
+    };
+    format!("{lead}\n{runs} runs. {written}\n")
 }

@@ -7,18 +7,27 @@ use super::{Block, Cell, Report, Table};
 
 /// The report as GitHub's Markdown. Charts and tables link to the files of the same report, in the same folder.
 pub fn markdown(report: &Report) -> String {
+    write(report, true)
+}
+
+/// The same as one file that stands alone: without links to other files, and so without charts.
+pub fn markdown_alone(report: &Report) -> String {
+    write(report, false)
+}
+
+fn write(report: &Report, links: bool) -> String {
     let mut text = format!("# {}\n", plain(&report.title));
     for part in parts(report) {
         if let Some(title) = part.title {
             let _ = write!(text, "\n## {}\n", plain(title));
         }
-        for (name, block) in &part.blocks {
+        for (name, block) in part.blocks.iter().filter(|(_, block)| links || !matches!(block, Block::Chart(_))) {
             text.push('\n');
             text.push_str(&match block {
                 Block::Paragraph(paragraph) => format!("{}\n", plain(paragraph)),
                 Block::Points(points) => points.iter().map(|point| format!("- {}\n", plain(point))).collect(),
                 Block::Command(command) => code(command),
-                Block::Table(table) => self::table(table, name),
+                Block::Table(table) => self::table(table, links.then_some(name)),
                 Block::Chart(chart) => {
                     let (title, caption) = (plain(&chart.title), plain(&chart.caption));
                     let caption = if caption.is_empty() { caption } else { format!("\n{caption}\n") };
@@ -30,10 +39,11 @@ pub fn markdown(report: &Report) -> String {
     text
 }
 
-fn table(table: &Table, name: &str) -> String {
-    let mut text = format!("**{}** ([{name}.csv]({name}.csv))\n\n", plain(&table.caption));
+fn table(table: &Table, file: Option<&String>) -> String {
+    let link = file.map_or(String::new(), |name| format!(" ([{name}.csv]({name}.csv))"));
+    let mut text = format!("**{}**{link}\n\n", plain(&table.caption));
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    text.push_str(&row(table.columns.iter().map(|column| plain(&column.heading)).collect()));
+    text.push_str(&row(table.columns.iter().map(|column| within_line(&column.heading)).collect()));
     text.push_str(&row(table
         .columns
         .iter()
@@ -44,7 +54,7 @@ fn table(table: &Table, name: &str) -> String {
 }
 
 fn cell(cell: &Cell) -> String {
-    let text = plain(&cell.text);
+    let text = within_line(&cell.text);
     if cell.strong && !text.is_empty() { format!("**{text}**") } else { text }
 }
 
@@ -57,22 +67,32 @@ fn code(text: &str) -> String {
 
 /// Text in one line that Markdown shows as it stands. Signs are escaped only where they would mean something.
 fn plain(text: &str) -> String {
+    escaped(text, true)
+}
+
+/// The same for text that does not begin a line, where a minus is a minus.
+fn within_line(text: &str) -> String {
+    escaped(text, false)
+}
+
+fn escaped(text: &str, begins_line: bool) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let signs: Vec<char> = joined.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let mut plain = String::with_capacity(joined.len());
     for (place, &sign) in signs.iter().enumerate() {
         let before = place.checked_sub(1).and_then(|place| signs.get(place)).copied().unwrap_or(' ');
         let after = signs.get(place + 1).copied().unwrap_or(' ');
-        let opens = place == 0;
+        let opens = begins_line && place == 0;
         let meant = match sign {
             '\\' | '`' | '*' | '|' | '~' | '$' => true,
             '_' => !(before.is_alphanumeric() && after.is_alphanumeric()),
             '<' => after.is_ascii_alphabetic() || matches!(after, '/' | '!' | '?'),
             '&' => after.is_ascii_alphanumeric() || after == '#',
             ']' => matches!(after, '(' | '[' | ':'),
-            '[' | '#' | '>' | '+' | '-' | '=' => opens,
+            '[' => place == 0,
+            '#' | '>' | '+' | '-' | '=' => opens,
             // "1." at the start of a line would begin a list.
-            '.' | ')' => after == ' ' && signs[..place].iter().all(char::is_ascii_digit),
+            '.' | ')' => begins_line && after == ' ' && signs[..place].iter().all(char::is_ascii_digit),
             _ => false,
         };
         if meant {
@@ -129,5 +149,8 @@ mod tests {
              **Loss** ([cora.csv](cora.csv))\n\n| arm | a\\|b |\n| --- | ---: |\n| CAR | **1.72** |\n| x |  |\n\n\
              ### T\n\n![T](table1-1.svg)\n\nHow.\n"
         );
+        let alone = markdown_alone(&report);
+        assert!(alone.contains("**Loss**\n\n| arm |") && !alone.contains("](") && !alone.contains("### T"), "{alone}");
+        assert_eq!((cell(&Cell::words("-0.5")), cell(&Cell::words("[x](y)"))), ("-0.5".into(), "\\[x\\](y)".into()));
     }
 }
