@@ -23,6 +23,7 @@ mod markdown;
 mod model;
 mod outline;
 mod overview;
+mod stopping;
 mod verdict;
 
 pub use files::files;
@@ -30,4 +31,5 @@ pub use html::html;
 pub use markdown::{markdown, markdown_alone};
 pub use model::{Block, Cell, Column, Report, Section, Table};
 pub use overview::overview;
+pub use stopping::stopping;
 pub use verdict::{sentences, verdict};

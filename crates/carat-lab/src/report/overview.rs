@@ -202,6 +202,7 @@ mod tests {
             grid.runs().unwrap().into_iter().map(|config| made_up::run(config.clone(), loss(&config))).collect();
         let scope = Scope::of_runs(&runs, Path::new("nowhere"));
         let merged = Merged {
+            curves: Vec::new(),
             failures: vec![(TrainConfig::default(), "the run diverged".into()); 2],
             runs,
             code: "1.0".into(),

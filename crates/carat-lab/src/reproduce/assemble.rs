@@ -6,16 +6,18 @@ use std::path::Path;
 use carat::{Error, TrainConfig};
 
 use super::{Item, Scope, items};
-use crate::report::{Report, overview, verdict};
-use crate::sweep::{Merged, Run};
+use crate::report::{Report, overview, stopping, verdict};
+use crate::sweep::{Merged, Run, TrainingCurve};
 
 /// The report on some items, in their order, and for every dataset whether CAR helps there.
 pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result<Report, Error> {
     let mut sections = items.iter().map(|item| item.section(&merged.runs, scope)).collect::<Result<Vec<_>, _>>()?;
     // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
-    let is_synthetic = |run: &Run| scope.synthetic.iter().any(|(name, _)| *name == run.config.data);
-    let runs: Vec<Run> = merged.runs.iter().filter(|run| !is_synthetic(run)).cloned().collect();
+    let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);
+    let runs: Vec<Run> = merged.runs.iter().filter(|run| !is_synthetic(&run.config.data)).cloned().collect();
     let verdicts = verdict(&runs);
+    let curves: Vec<TrainingCurve> =
+        merged.curves.iter().filter(|training| !is_synthetic(&training.config.data)).cloned().collect();
     let own_data = runs.iter().all(|run| super::paper::place(&run.config.data).is_none());
     if own_data {
         // For somebody's own graph this is the question.
@@ -23,6 +25,7 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     } else {
         sections.extend(verdicts);
     }
+    sections.extend(stopping(&curves));
     Ok(Report { title: "Causal attention regularisation, measured".into(), lead: overview(merged, scope)?, sections })
 }
 

@@ -4,6 +4,8 @@ use carat::{Protocol, TrainConfig};
 use carat_nn::AttentionKind;
 use serde::{Deserialize, Serialize};
 
+use super::curve::Curve;
+
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -11,6 +13,15 @@ pub struct Run {
     pub config: TrainConfig,
     /// What it came to.
     pub outcome: Outcome,
+}
+
+/// A training's curve. Runs that differ in their protocol alone share it; its own protocol means nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingCurve {
+    /// The settings.
+    pub config: TrainConfig,
+    /// Every epoch.
+    pub curve: Curve,
 }
 
 /// What a run came to. Test figures are missing where the split has no labelled test node.

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use carat::{Error, TrainConfig};
+use carat::{Error, Protocol, TrainConfig};
 use carat_graph::DataError;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::curve::Curve;
 use super::plan::Training;
-use super::run::{Outcome, Run};
+use super::run::{Outcome, Run, TrainingCurve};
 use super::worker::Worker;
 
 /// The code that computes results: its version and a hash of its sources.
@@ -78,6 +78,8 @@ pub struct Store {
 pub struct Record {
     /// The run's key.
     pub key: String,
+    /// The key of its training, which names its curve.
+    pub training: String,
     /// The code that computed it.
     pub code: String,
     /// The hash of the data it was computed on.
@@ -254,15 +256,26 @@ impl Store {
                 .query_map([], |row| Ok((row.get::<_, String>("config")?, record(row)?)))?
                 .collect::<Result<Vec<_>, _>>()
         })?;
-        let read = |(config, (key, code, data_sum, finished, result)): (String, RecordParts)| {
+        let read = |(config, (key, training, code, data_sum, finished, result)): (String, RecordParts)| {
             let config = serde_json::from_str(&config).map_err(|e| {
                 Error::from(DataError::malformed(
                     &self.path,
                     format!("run {key} has settings this carat does not know: {e}"),
                 ))
             })?;
-            Ok(Record { key, code, data_sum, finished, config, result })
+            Ok(Record { key, training, code, data_sum, finished, config, result })
         };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// Every curve, by its training's key.
+    fn curves(&self) -> Result<HashMap<String, Curve>, Error> {
+        let rows: Vec<(String, Vec<u8>)> = self.sql(|connection| {
+            let mut query = connection.prepare("SELECT training, curve FROM curves")?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })?;
+        let damaged = || Error::from(DataError::malformed(&self.path, "a curve is damaged"));
+        let read = |(key, bytes): (String, Vec<u8>)| Ok((key, Curve::from_bytes(&bytes).ok_or_else(damaged)?));
         rows.into_iter().map(read).collect()
     }
 
@@ -288,7 +301,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-type RecordParts = (String, String, String, i64, Result<Outcome, String>);
+type RecordParts = (String, String, String, String, i64, Result<Outcome, String>);
 
 fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
     let result = match row.get::<_, Option<String>>("error")? {
@@ -306,7 +319,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
             train_seconds: row.get("train_seconds")?,
         }),
     };
-    Ok((row.get("key")?, row.get("code")?, row.get("data_sum")?, row.get("finished")?, result))
+    Ok((row.get("key")?, row.get("training")?, row.get("code")?, row.get("data_sum")?, row.get("finished")?, result))
 }
 
 /// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of this
@@ -335,7 +348,22 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     };
     let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(is_taken);
     let mut merged = Merged { code, left_out: left_out.len(), ..Merged::default() };
-    for Record { config, result, .. } in taken {
+    let mut curves: HashMap<String, Curve> = HashMap::new();
+    for store in stores {
+        for (training, curve) in store.curves()? {
+            // The longer one tells more rules apart; where both have an epoch, they are equal.
+            let known = curves.entry(training).or_default();
+            if known.epochs() < curve.epochs() {
+                *known = curve;
+            }
+        }
+    }
+    for Record { config, training, result, .. } in taken {
+        if let Some(curve) = curves.remove(&training) {
+            // One protocol for all, so that curves pair.
+            let config = TrainConfig { protocol: Protocol::default(), ..config.clone() };
+            merged.curves.push(TrainingCurve { config, curve });
+        }
         match result {
             Ok(outcome) => merged.runs.push(Run { config, outcome }),
             Err(error) => merged.failures.push((config, error)),
@@ -349,6 +377,8 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
 pub struct Merged {
     /// Finished runs.
     pub runs: Vec<Run>,
+    /// The curves of their trainings, each once.
+    pub curves: Vec<TrainingCurve>,
     /// Runs that failed, with their errors.
     pub failures: Vec<(TrainConfig, String)>,
     /// The code that computed them.
