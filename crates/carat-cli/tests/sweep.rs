@@ -241,3 +241,26 @@ fn ctrl_c_ends_a_sweep_with_what_it_has() {
     assert!(computed >= 2 && left > 0 && computed + left == 3000, "{tally}");
     assert_eq!(records() as u64, computed);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_a_sweep_and_what_is_stored_stays_whole() {
+    let (folder, graph) = workshop(150);
+    let grid = grid(folder.path(), &graph, "hidden = 4\nseeds = 60\nepochs = 25");
+    let (calm, full) = (folder.path().join("calm.db"), folder.path().join("full.db"));
+    assert!(sweep(&grid, &calm).status().unwrap().success());
+    // No file may grow beyond 100 kB: a disk that fills up. Without the trap the signal of the limit would end the process.
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg("trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"")
+        .arg(env!("CARGO_BIN_EXE_carat"))
+        .args(["sweep", "--grid", &grid, "--store"])
+        .arg(&full)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("full.db: cannot write"), "{said}");
+    assert!(sweep(&grid, &full).status().unwrap().success());
+    assert_eq!(contents(&full), contents(&calm));
+}
