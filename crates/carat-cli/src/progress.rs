@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use carat::{EpochMetrics, TrainConfig};
-use carat_lab::sweep::Event;
+use carat_lab::sweep::{Event, described};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shows epochs as they finish.
@@ -158,7 +158,7 @@ impl SweepProgress {
                 state.done += 1;
                 state.computed += 1;
                 state.failed += 1;
-                let line = format!("failed: {}: {error}", name(config));
+                let line = format!("failed: {}: {error}", described(config));
                 match &self.bar {
                     Some(bar) => bar.suspend(|| eprintln!("{line}")),
                     None => eprintln!("{line}"),
@@ -210,7 +210,7 @@ impl SweepState {
 fn name(config: &TrainConfig) -> String {
     let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
     let TrainConfig { arch, hidden, heads, layers, lambda, seed, .. } = config;
-    format!("{data} {arch} {hidden}/{heads}/{layers}, lambda {lambda}, seed {seed}")
+    format!("{data} {arch}, F {hidden}, K {heads}, L {layers}, lambda {lambda}, seed {seed}")
 }
 
 /// 4000 seconds as 1 h 06 min.

@@ -11,5 +11,5 @@ mod worker;
 pub use curve::{Curve, Point};
 pub use execute::{Event, SweepOptions, Tally, open_datasets, sweep};
 pub use grid::Grid;
-pub use run::{Outcome, Run, Setting, TrainingCurve};
+pub use run::{Outcome, Run, Setting, TrainingCurve, described};
 pub use store::{CODE, Merged, Record, Store, merge};

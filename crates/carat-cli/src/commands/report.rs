@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "carat-report")]
     out: PathBuf,
     /// Write one Markdown file, without figures, instead of the folder
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
     markdown: Option<PathBuf>,
     #[command(flatten)]
     data_folder: DataFolder,

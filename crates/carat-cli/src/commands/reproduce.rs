@@ -99,7 +99,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     drop(datasets);
-    let merged = merge(&[store])?;
+    let mut merged = merge(&[store])?;
+    let in_scope =
+        |data: &str| scope.datasets.iter().chain(scope.synthetic.iter().map(|(name, _)| name)).any(|d| d == data);
+    merged.retain(in_scope);
     let report = reproduce::report(&merged, &items, &scope)?;
     write_and_show(&report, &merged, &args.out, args.format.json)
 }

@@ -101,6 +101,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let tally = tally??;
     let path = args.store.display().to_string();
     output::show(args.format.json, &Printed { store: &path, tally }, || text(&path, tally))?;
+    if tally.left > 0 {
+        return Err(Failure::work(format!(
+            "stopped with {} of {} runs left; the same command goes on",
+            tally.left, tally.runs
+        )));
+    }
     if tally.failed > 0 {
         return Err(Failure::work(format!(
             "{} of {} runs failed; 'carat report {path}' lists their errors, --retry-failed computes them again",
@@ -149,12 +155,10 @@ fn read_grid(args: &Args) -> Result<Grid, Failure> {
 fn text(path: &str, tally: Tally) -> String {
     let Tally { runs, found, computed, failed, left } = tally;
     let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-    let left = if left > 0 {
-        format!("; {left} are left: the same command goes on\n")
-    } else {
-        format!("\nTables and figures: carat report {path}\n")
-    };
-    format!("{runs} runs: {computed} computed, {found} already in {path}{failed}{left}")
+    let left = if left > 0 { format!(", {left} left") } else { String::new() };
+    format!(
+        "{runs} runs: {computed} computed, {found} already in {path}{failed}{left}\nTables and figures: carat report {path}\n"
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The files beside a report: its tables as CSV, its charts as SVG.
 
 use super::outline::parts;
-use super::{Block, Report, Table};
+use super::{Block, Cell, Column, Report, Table};
 
 /// Names and contents. Cells of numbers are written unrounded.
 pub fn files(report: &Report) -> Vec<(String, String)> {
@@ -20,15 +20,46 @@ fn csv(table: &Table) -> String {
         return String::new();
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let headings = table.columns.iter().map(|column| column.heading.clone()).collect();
-    let rows =
-        table.cells().map(|row| row.map(|(_, cell)| cell.value.map_or_else(|| cell.text.clone(), number)).collect());
-    let records: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+    let parts = parts_of_columns(table);
+    let headings = table.columns.iter().zip(&parts).flat_map(|(column, parts)| {
+        let heading = column.heading.clone();
+        std::iter::once(heading.clone()).chain(parts.iter().map(move |part| format!("{heading}, {part}")))
+    });
+    let rows = table.cells().map(|row| row.zip(&parts).flat_map(|((column, cell), parts)| fields(column, cell, parts)));
+    let records: Vec<Vec<String>> = std::iter::once(headings.collect()).chain(rows.map(Iterator::collect)).collect();
     // Writing to memory fails only where records differ in length, and these do not.
     let written = records.iter().try_for_each(|record| writer.write_record(record)).and_then(|()| Ok(writer.flush()?));
     debug_assert!(written.is_ok());
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// For every column the names of the further numbers that its cells have.
+fn parts_of_columns(table: &Table) -> Vec<Vec<&'static str>> {
+    let mut names: Vec<Vec<&'static str>> = vec![Vec::new(); table.columns.len()];
+    for row in table.cells() {
+        for (names, (_, cell)) in names.iter_mut().zip(row) {
+            for (name, _) in &cell.parts {
+                if !names.contains(name) {
+                    names.push(name);
+                }
+            }
+        }
+    }
+    names
+}
+
+/// A cell's number or words, then its further numbers. A number that is missing is an empty field.
+fn fields(column: &Column, cell: &Cell, parts: &[&'static str]) -> Vec<String> {
+    let own = match cell.value {
+        Some(value) => number(value),
+        None if column.numeric => String::new(),
+        None => cell.text.clone(),
+    };
+    let part = |name: &&'static str| {
+        cell.parts.iter().find(|(own, _)| own == name).map_or_else(String::new, |(_, value)| number(*value))
+    };
+    std::iter::once(own).chain(parts.iter().map(part)).collect()
 }
 
 /// The shortest text that reads back as the same number.
@@ -44,7 +75,7 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Cell, Column, Section};
+    use crate::report::Section;
 
     #[test]
     fn csv_is_quoted_and_unrounded() {
@@ -59,6 +90,15 @@ mod tests {
         };
         let text = csv(&table);
         assert_eq!(text, "\"a, \"\"b\"\"\",n,p\n\"line\nbreak\",0.30000000000000004,1.5e-300\n=1+1,NaN,\n");
+        let table = Table {
+            columns: vec![Column::words("a"), Column::numbers("change")],
+            rows: vec![
+                vec![Cell::words("x"), Cell::number("1 (0 to 2)", 1.0).with_parts([("low", 0.5), ("high", 2.0)])],
+                vec![Cell::words("y"), Cell::words("-")],
+            ],
+            ..table
+        };
+        assert_eq!(csv(&table), "a,change,\"change, low\",\"change, high\"\nx,1,0.5,2\ny,,,\n");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
         assert_eq!(records[0][1].parse::<f64>().unwrap(), 0.1 + 0.2);

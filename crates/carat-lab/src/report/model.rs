@@ -55,7 +55,7 @@ pub struct Table {
 impl Table {
     /// Every row's cells with their columns. A row that is too short is filled up, what is too much is left out.
     pub fn cells(&self) -> impl Iterator<Item = impl Iterator<Item = (&Column, &Cell)>> {
-        static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false };
+        static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false, parts: Vec::new() };
         let cells = |row| std::iter::Iterator::chain(<[Cell]>::iter(row), std::iter::repeat(&EMPTY));
         self.rows.iter().map(move |row| self.columns.iter().zip(cells(row)))
     }
@@ -91,17 +91,25 @@ pub struct Cell {
     pub value: Option<f64>,
     /// Stands out.
     pub strong: bool,
+    /// Further numbers that the text shows, with their names: columns of their own in CSV.
+    pub parts: Vec<(&'static str, f64)>,
 }
 
 impl Cell {
     /// Words.
     pub fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), value: None, strong: false }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// A number as a reader sees it and as it is.
     pub fn number(text: impl Into<String>, value: f64) -> Self {
-        Self { text: text.into(), value: Some(value), strong: false }
+        Self { text: text.into(), value: Some(value), ..Self::default() }
+    }
+
+    /// The same with further numbers that its text shows.
+    #[must_use]
+    pub fn with_parts(self, parts: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        Self { parts: parts.into_iter().collect(), ..self }
     }
 
     /// The same, standing out if `strong`.

@@ -40,7 +40,8 @@ pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
         for grid in item.grids(&scope) {
             runs.extend(grid.runs()?);
         }
-        let mut found = false;
+        // The table of datasets needs no runs.
+        let mut found = runs.is_empty() && !scope.datasets.is_empty();
         for run in &runs {
             found |= at_hand.contains(&name(run)?);
         }

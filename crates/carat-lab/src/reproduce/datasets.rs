@@ -74,7 +74,7 @@ impl Item for Datasets {
         let absent = paper::DATASETS.iter().filter(|figures| !scope.datasets.iter().any(|data| data == figures.data));
         let absent: Vec<String> = absent.map(|figures| figures.title.to_string()).collect();
         if !absent.is_empty() {
-            sentences.push(format!("without {}: neither in the data folder nor in the store", words::list(&absent)));
+            sentences.push(format!("without {}: not asked for, or not in the data folder", words::list(&absent)));
         }
         if scope.datasets.iter().any(|data| data == super::grids::LARGE) {
             sentences.push("arxiv-tape is ogbn-arxiv's graph with its labels and split, but with 40 features made from a language \

@@ -110,6 +110,9 @@ impl Grid {
     /// Every run once, in the order of the lists. What a baseline does not read is set to its default, so that the baselines
     /// of all arms are one run.
     pub fn runs(&self) -> Result<Vec<TrainConfig>, Error> {
+        for (name, values) in &self.values {
+            check_setting(name, values)?;
+        }
         let count = self.values.values().try_fold(1usize, |count, values| count.checked_mul(values.len()));
         if count.is_none_or(|count| count > MOST_RUNS) {
             return Err(Error::Config(format!("the grid has more than {MOST_RUNS} runs; shorten a list")));
@@ -143,6 +146,37 @@ impl Grid {
         }
         Ok(runs)
     }
+}
+
+/// Refuses a name that is no setting and values that are none of its own, before they are multiplied.
+fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
+    let known = names();
+    if !known.iter().any(|known| known == name) {
+        let nearest = known.iter().map(|known| (strsim::jaro_winkler(known, name), known));
+        let nearest = nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(likeness, _)| *likeness > 0.8);
+        let hint = nearest
+            .map_or("'carat train --help' has their names".to_string(), |(_, near)| format!("did you mean '{near}'?"));
+        return Err(Error::Config(format!("there is no setting '{name}'; {hint}")));
+    }
+    for value in values {
+        let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
+        // Read as the file of a single run would be, whose errors are in users' words; the place is of no use here.
+        if let Err(e) = TrainConfig::from_toml(&table.to_string(), Path::new("")) {
+            let problem = e.to_string();
+            let problem = problem.strip_prefix(":1: ").unwrap_or(&problem);
+            return Err(Error::Config(format!("{name}: {problem}")));
+        }
+    }
+    Ok(())
+}
+
+/// The names of all settings.
+fn names() -> Vec<String> {
+    // Settings that are left out of files unless they are given.
+    let all =
+        TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..Default::default() };
+    let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
+    names.unwrap_or_default()
 }
 
 /// The same run with everything at its default that it does not read.
@@ -193,7 +227,10 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_file() {
         for (text, problem) in [
-            ("hiden = 3", "unknown field"),
+            ("hiden = 3", "there is no setting 'hiden'; did you mean 'hidden'?"),
+            ("zzz = 3", "there is no setting 'zzz'; 'carat train --help' has their names"),
+            ("hidden = [3, 'wide']", "hidden: invalid type: string \"wide\", expected a whole number, 0 or more"),
+            ("arch = ['gat', 'gta']", "arch: "),
             ("heads = [1, 0]", "heads must be between 1 and 1024, and 0 is not"),
             ("seeds = 0", "seeds must be a number from 1 to 1000000, and 0 is not"),
             ("seeds = 2\nseed = 1", "seed is given twice"),

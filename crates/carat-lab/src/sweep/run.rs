@@ -72,6 +72,17 @@ pub struct Setting {
     pub rest: String,
 }
 
+/// A run in words: every setting that is not the default's.
+pub fn described(config: &TrainConfig) -> String {
+    let text = |config: &TrainConfig| serde_json::to_value(config).unwrap_or_default();
+    let (own, default) = (text(config), text(&TrainConfig::default()));
+    let Some(settings) = own.as_object() else { return String::new() };
+    let other = settings.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
+    let words =
+        other.map(|(name, value)| format!("{name} {}", value.as_str().map_or(value.to_string(), str::to_string)));
+    words.collect::<Vec<_>>().join(", ")
+}
+
 impl Run {
     /// What this run and its baseline have in common.
     pub fn setting(&self) -> Setting {
@@ -102,5 +113,18 @@ impl Run {
     /// The protocol.
     pub fn protocol(&self) -> Protocol {
         self.config.protocol
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_described_by_what_is_not_the_default() {
+        let config = TrainConfig { data: "cora".into(), lr: 0.5, fanout: vec![3, 2], ..TrainConfig::default() };
+        let mut words: Vec<String> = described(&config).split(", ").map(String::from).collect();
+        words.sort();
+        assert_eq!(words, ["data cora", "fanout [3,2]", "lr 0.5"]);
     }
 }

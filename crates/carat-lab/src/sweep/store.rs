@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use carat::{Error, Protocol, TrainConfig};
 use carat_graph::DataError;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::curve::Curve;
 use super::plan::Training;
@@ -119,7 +119,14 @@ impl Store {
         // A connection that may write tidies up SQLite's side files when it ends; a file that may not be written is still
         // opened, to read.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
+        let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+        if read.is_err_and(|e| matches!(e.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))) {
+            // Somebody else's store, in a folder where SQLite can make no side files: nobody can be writing to it from here,
+            // and it is read as it lies there.
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            connection = Connection::open_with_flags(immutable(path), flags).map_err(|e| problem(path, &e))?;
+        }
         let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
         store.check(false)?;
         Ok(store)
@@ -289,6 +296,13 @@ impl Store {
     }
 }
 
+/// The address of a file that does not change.
+fn immutable(path: &Path) -> String {
+    let signs = [("%", "%25"), ("?", "%3f"), ("#", "%23")];
+    let path = signs.iter().fold(path.display().to_string(), |path, (sign, code)| path.replace(sign, code));
+    format!("file:{path}?immutable=1")
+}
+
 /// Makes the tables where they are missing.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     // Set for the file once and for all; a second process that sets it at the same time would only wait.
@@ -372,6 +386,15 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     Ok(merged)
 }
 
+impl Merged {
+    /// Keeps what is about these datasets.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.runs.retain(|run| keep(&run.config.data));
+        self.curves.retain(|training| keep(&training.config.data));
+        self.failures.retain(|(config, _)| keep(&config.data));
+    }
+}
+
 /// What stores hold together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
@@ -388,11 +411,15 @@ pub struct Merged {
 }
 
 fn problem(path: &Path, error: &rusqlite::Error) -> Error {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase};
     match error.sqlite_error_code() {
-        Some(NotADatabase) => DataError::malformed(path, "is not a store of 'carat sweep'").into(),
-        Some(DatabaseCorrupt) => DataError::malformed(path, "is damaged; take a copy from before, or delete it").into(),
-        Some(DiskFull) => DataError::write(path, std::io::ErrorKind::StorageFull.into()).into(),
+        Some(ErrorCode::NotADatabase) => DataError::malformed(path, "is not a store of 'carat sweep'").into(),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            DataError::malformed(path, "is damaged; take a copy from before, or delete it").into()
+        }
+        Some(ErrorCode::DiskFull) => DataError::write(path, std::io::ErrorKind::StorageFull.into()).into(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            DataError::write(path, std::io::ErrorKind::PermissionDenied.into()).into()
+        }
         _ => DataError::write(path, std::io::Error::other(error.to_string())).into(),
     }
 }
