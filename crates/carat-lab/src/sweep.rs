@@ -6,6 +6,7 @@ mod grid;
 mod plan;
 mod run;
 mod store;
+mod train;
 mod worker;
 
 pub use curve::{Curve, Point};

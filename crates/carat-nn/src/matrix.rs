@@ -161,7 +161,7 @@ fn long_product<T: Real>(
 /// finish together, and multiples of the six rows that a GEMM kernel takes at a time.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
     let work = rows * work_per_row;
-    let most = (rows / CHUNK_ROWS).max(2);
+    let most = (rows / CHUNK_ROWS / 2 * 2).max(2);
     let count = if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).clamp(2, most) };
     Chunks::even(rows, rows.div_ceil(count).next_multiple_of(6))
 }

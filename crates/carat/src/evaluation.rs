@@ -114,7 +114,8 @@ impl CoherenceSum {
             while start < order.len() {
                 let mut end = start;
                 let (mut same_here, mut different_here) = (0.0, 0.0);
-                while end < order.len() && attention[order[end]] == attention[order[start]] {
+                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group for ever.
+                while end < order.len() && attention[order[end]].total_cmp(&attention[order[start]]).is_eq() {
                     if same[order[end]] {
                         same_here += 1.0
                     } else {
@@ -178,6 +179,13 @@ fn add_targets(sum: &mut CoherenceSum, dataset: &Dataset, blocks: &Blocks, atten
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attention_that_is_no_number_ends_the_count() {
+        let mut sum = CoherenceSum::default();
+        sum.add(&[true, false, true], &[f64::NAN, f64::NAN, 0.5]);
+        assert!(sum.finish().unwrap().attention_auc.is_some());
+    }
 
     #[test]
     fn scores_are_means_over_labelled_nodes_and_refuse_what_does_not_fit() {

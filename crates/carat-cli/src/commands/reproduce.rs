@@ -42,6 +42,9 @@ pub struct Args {
     /// Splits 0 to N - 1 of datasets that have several
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10))]
     splits: u32,
+    /// Compute again what failed before
+    #[arg(long)]
+    retry_failed: bool,
     /// The store, a SQLite file; made where there is none
     #[arg(long, value_name = "FILE", default_value = "carat-reproduce.db")]
     store: PathBuf,
@@ -85,7 +88,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let progress = SweepProgress::new();
     let options = SweepOptions {
         shard: (0, 1),
-        retry_failed: false,
+        retry_failed: args.retry_failed,
         interrupted: &interrupted,
         on_event: &|event| progress.show(&event),
     };
@@ -104,7 +107,14 @@ pub fn run(args: Args) -> Result<(), Failure> {
         |data: &str| scope.datasets.iter().chain(scope.synthetic.iter().map(|(name, _)| name)).any(|d| d == data);
     merged.retain(in_scope);
     let report = reproduce::report(&merged, &items, &scope)?;
-    write_and_show(&report, &merged, &args.out, args.format.json)
+    write_and_show(&report, &merged, &args.out, args.format.json)?;
+    if tally.failed > 0 {
+        let (failed, runs) = (tally.failed, tally.runs);
+        return Err(Failure::work(format!(
+            "{failed} of {runs} runs failed and are left out; --retry-failed computes them again"
+        )));
+    }
+    Ok(())
 }
 
 /// What to compute, on the datasets that are at hand.

@@ -1,19 +1,19 @@
 //! Computing a grid: one training per core, each on one thread, every result stored as soon as it is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use carat::{Error, Evaluator, Protocol, TrainConfig, Trainer, coherence};
-use carat_graph::{Dataset, Split};
-use carat_nn::Network;
+use carat::{Error, TrainConfig};
+use carat_graph::Dataset;
 
-use super::curve::{Curve, Point};
+use super::curve::Curve;
 use super::plan::{self, Training};
 use super::run::Outcome;
 use super::store::{Claim, Store};
+use super::train::{Trained, train};
 use super::worker::Worker;
 
 /// How often to look whether another process has finished what it claimed.
@@ -64,7 +64,7 @@ pub struct Tally {
     pub left: usize,
 }
 
-/// Opens every dataset that the runs name.
+/// Opens every dataset that the runs name, and sees that it has the splits that they name.
 pub fn open_datasets(runs: &[TrainConfig], data_dir: &Path) -> Result<HashMap<String, Dataset>, Error> {
     let mut datasets = HashMap::new();
     for run in runs {
@@ -72,6 +72,7 @@ pub fn open_datasets(runs: &[TrainConfig], data_dir: &Path) -> Result<HashMap<St
             datasets.insert(run.data.clone(), carat_graph::open(&run.data, data_dir)?);
         }
     }
+    check_splits(&datasets, runs)?;
     Ok(datasets)
 }
 
@@ -89,41 +90,49 @@ pub fn sweep(
     if options.retry_failed {
         store.forget_failures(&trainings)?;
     }
-    let in_store: HashMap<String, bool> =
-        store.records()?.into_iter().map(|record| (record.key, record.result.is_err())).collect();
-    let mut tally = Tally::default();
-    for run in trainings.iter().flat_map(|training| &training.runs) {
-        tally.runs += 1;
-        if let Some(failed) = in_store.get(&run.key) {
-            tally.found += 1;
-            tally.failed += usize::from(*failed);
+    let runs: usize = trainings.iter().map(|training| training.runs.len()).sum();
+    let stored = store.keys()?;
+    let mut left = trainings.clone();
+    left.iter_mut().for_each(|training| training.runs.retain(|run| !stored.contains_key(&run.key)));
+    left.retain(|training| !training.runs.is_empty());
+    let missing: usize = left.iter().map(|training| training.runs.len()).sum();
+    (options.on_event)(Event::Planned { runs, done: runs - missing });
+    let mut computed = 0;
+    if !left.is_empty() {
+        let worker = Worker::new(store.path())?;
+        let work = Work { store, datasets, options, worker: &worker, counts: Counts::default() };
+        let result = work.all(&left);
+        store.release(&worker)?;
+        result?;
+        computed = work.counts.computed.into_inner();
+    }
+    // Other processes may have been at work too: what the store holds now is what counts.
+    let stored = store.keys()?;
+    let done: Vec<bool> =
+        trainings.iter().flat_map(|t| &t.runs).filter_map(|run| stored.get(&run.key).copied()).collect();
+    Ok(Tally {
+        runs,
+        found: done.len() - computed.min(done.len()),
+        computed,
+        failed: done.iter().filter(|failed| **failed).count(),
+        left: runs - done.len(),
+    })
+}
+
+/// Refuses splits that the data has not, once, rather than as a failure of every run.
+fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
+    let mut checked = HashSet::new();
+    for run in runs.iter().filter(|run| checked.insert((&run.data, run.split, &run.split_ratio))) {
+        if let Some(dataset) = datasets.get(&run.data) {
+            run.choose_split(dataset)?;
         }
     }
-    (options.on_event)(Event::Planned { runs: tally.runs, done: tally.found });
-    let left: Vec<&Training> =
-        trainings.iter().filter(|t| t.runs.iter().any(|run| !in_store.contains_key(&run.key))).collect();
-    if left.is_empty() {
-        return Ok(tally);
-    }
-
-    let worker = Worker::new(store.path())?;
-    let work = Work { store, datasets, options, worker: &worker, counts: Counts::default() };
-    let result = work.all(&left);
-    store.release(&worker)?;
-    result?;
-    let Counts { computed, failed, elsewhere, .. } = work.counts;
-    tally.computed = computed.into_inner();
-    tally.failed += failed.into_inner();
-    tally.found += elsewhere.into_inner();
-    tally.left = tally.runs.saturating_sub(tally.found + tally.computed);
-    Ok(tally)
+    Ok(())
 }
 
 #[derive(Default)]
 struct Counts {
     computed: AtomicUsize,
-    failed: AtomicUsize,
-    elsewhere: AtomicUsize,
     stopped: AtomicBool,
 }
 
@@ -137,8 +146,8 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Everything that is ours to compute, then what others had claimed, once they are done or dead.
-    fn all(&self, left: &[&Training]) -> Result<(), Error> {
-        let mut waiting: Vec<&Training> = left.to_vec();
+    fn all(&self, left: &[Training]) -> Result<(), Error> {
+        let mut waiting: Vec<&Training> = left.iter().collect();
         loop {
             let again = crate::parallel::in_parallel(waiting.len(), |number| {
                 let again = self.one(waiting[number]);
@@ -165,116 +174,41 @@ impl Work<'_> {
         if self.is_over() {
             return Ok(false);
         }
-        match self.store.claim(training, self.worker)? {
+        let mut training = training.clone();
+        match self.store.claim(&mut training, self.worker)? {
             Claim::Elsewhere => return Ok(true),
-            Claim::Done => {
-                self.counts.elsewhere.fetch_add(training.runs.len(), Ordering::Relaxed);
-                (self.options.on_event)(Event::Elsewhere(training.runs.len()));
+            Claim::Done(runs) => {
+                (self.options.on_event)(Event::Elsewhere(runs));
                 return Ok(false);
             }
             Claim::Ours => {}
         }
-        let attempt = catch_unwind(AssertUnwindSafe(|| self.train(training)));
-        let result = match attempt {
+        let is_over = || self.is_over();
+        let failed =
+            |error: String| Trained { results: vec![Err(error); training.runs.len()], curve: Curve::default() };
+        let attempt = catch_unwind(AssertUnwindSafe(|| train(self.dataset(&training)?, &training, &is_over)));
+        let trained = match attempt {
             // Interrupted: there is no result.
             Ok(Ok(None)) => return Ok(false),
-            Ok(Ok(Some(result))) => Ok(result),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(panic) => Err(format!("carat has a bug: {}", reason(&*panic))),
+            Ok(Ok(Some(trained))) => trained,
+            Ok(Err(error)) => failed(error.to_string()),
+            Err(panic) => failed(format!("carat has a bug: {}", reason(&*panic))),
         };
-        self.store.finish(training, &result)?;
+        self.store.finish(&training, &trained)?;
         self.counts.computed.fetch_add(training.runs.len(), Ordering::Relaxed);
-        match &result {
-            Ok((outcomes, _)) => {
-                for (run, outcome) in training.runs.iter().zip(outcomes) {
-                    (self.options.on_event)(Event::Finished(&run.config, outcome));
-                }
-            }
-            Err(error) => {
-                self.counts.failed.fetch_add(training.runs.len(), Ordering::Relaxed);
-                training.runs.iter().for_each(|run| (self.options.on_event)(Event::Failed(&run.config, error)));
-            }
+        for (run, result) in training.runs.iter().zip(&trained.results) {
+            (self.options.on_event)(match result {
+                Ok(outcome) => Event::Finished(&run.config, outcome),
+                Err(error) => Event::Failed(&run.config, error),
+            });
         }
         Ok(false)
     }
 
-    /// Trains once and takes every run's outcome when its protocol stops: the same figures, bit for bit, as `carat train`
-    /// with that protocol. `None` where the sweep was interrupted.
-    fn train(&self, training: &Training) -> Result<Option<(Vec<Outcome>, Curve)>, Error> {
-        let config = training.config();
-        let dataset = &self.datasets[&config.data];
-        let split = config.choose_split(dataset)?;
-        let mut trainer = Trainer::new(dataset, &split, &config)?;
-        let mut test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size);
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; training.runs.len()];
-        let mut curve = Curve::default();
-        let is_over = || self.is_over();
-        loop {
-            let epoch = trainer.epoch(&is_over)?;
-            if let Some(metrics) = epoch {
-                let score = test.score(trainer.network());
-                curve.points.push(Point {
-                    train_loss: metrics.train_loss,
-                    causal_loss: metrics.causal_loss,
-                    val_loss: metrics.val_loss,
-                    val_accuracy: metrics.val_accuracy,
-                    test_loss: score.map_or(f64::NAN, |score| score.loss),
-                    test_accuracy: score.map_or(f64::NAN, |score| score.accuracy),
-                });
-            } else if !trainer.is_over() {
-                return Ok(None);
-            }
-            for (run, outcome) in training.runs.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none()) {
-                let patience_is_out = trainer.epochs() - trainer.best().epoch >= run.config.patience();
-                if patience_is_out || trainer.is_over() {
-                    *outcome = Some(outcome_of(dataset, &split, &run.config, &trainer, &curve)?);
-                }
-            }
-            if epoch.is_none() {
-                let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-                return match outcomes.iter().find(|outcome| !outcome.val_loss.is_finite()) {
-                    Some(_) => Err(Error::Config("the run diverged: its validation loss is not a number".into())),
-                    None => Ok(Some((outcomes, curve))),
-                };
-            }
-        }
+    fn dataset(&self, training: &Training) -> Result<&Dataset, Error> {
+        let data = training.config().data;
+        self.datasets.get(&data).ok_or_else(|| Error::Config(format!("the dataset {data} was not opened")))
     }
-}
-
-/// What a run comes to whose protocol stops after the trainer's last epoch.
-fn outcome_of(
-    dataset: &Dataset,
-    split: &Split,
-    config: &TrainConfig,
-    trainer: &Trainer<'_>,
-    curve: &Curve,
-) -> Result<Outcome, Error> {
-    let best;
-    let (network, kept_epoch) = match config.protocol {
-        Protocol::Paper => (trainer.network(), trainer.epochs()),
-        Protocol::Best => {
-            let mut network = Network::new(config.network_for(dataset), config.seed)?;
-            network.parameters_mut().copy_from_slice(&trainer.best().parameters);
-            best = network;
-            (&best, trainer.best().epoch)
-        }
-    };
-    let kept = kept_epoch.checked_sub(1).and_then(|epoch| curve.points.get(epoch));
-    let kept = kept.ok_or_else(|| Error::Config("the run diverged: it never had a validation loss".into()))?;
-    let coherence = coherence(network, dataset, &split.test, config.batch_size);
-    let tested = |value: f64| (!split.test.is_empty()).then_some(value);
-    Ok(Outcome {
-        test_loss: tested(kept.test_loss),
-        test_accuracy: tested(kept.test_accuracy),
-        val_loss: kept.val_loss,
-        val_accuracy: kept.val_accuracy,
-        attention_kl: coherence.map(|c| c.attention_kl),
-        uniform_kl: coherence.map(|c| c.uniform_kl),
-        attention_auc: coherence.and_then(|c| c.attention_auc),
-        epochs: trainer.epochs(),
-        kept_epoch,
-        train_seconds: trainer.seconds(),
-    })
 }
 
 /// What a panic said.

@@ -16,6 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transac
 use super::curve::Curve;
 use super::plan::Training;
 use super::run::{Outcome, Run, TrainingCurve};
+use super::train::Trained;
 use super::worker::Worker;
 
 /// The code that computes results: its version and a hash of its sources.
@@ -94,10 +95,10 @@ pub struct Record {
 
 /// What came of asking for a training.
 pub(super) enum Claim {
-    /// It is ours to compute.
+    /// Its missing runs are ours to compute.
     Ours,
-    /// The store has it.
-    Done,
+    /// The store has it; so many runs of it came from another process.
+    Done(usize),
     /// A process that is alive computes it.
     Elsewhere,
 }
@@ -164,18 +165,23 @@ impl Store {
         work(&mut self.connection()).map_err(|e| problem(&self.path, &e))
     }
 
-    /// Takes a training on for `worker`, unless it is done or a process that is alive has it.
-    pub(super) fn claim(&self, training: &Training, worker: &Worker) -> Result<Claim, Error> {
+    /// Takes the missing runs of a training on for `worker`, unless a process that is alive has it. Runs that are there by now
+    /// leave the training.
+    pub(super) fn claim(&self, training: &mut Training, worker: &Worker) -> Result<Claim, Error> {
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut done = true;
+            let asked = training.runs.len();
+            let mut missing = Vec::new();
             for run in &training.runs {
                 let query = "SELECT 1 FROM runs WHERE key = ?1";
-                done &= transaction.query_row(query, [&run.key], |_| Ok(())).optional()?.is_some();
+                if transaction.query_row(query, [&run.key], |_| Ok(())).optional()?.is_none() {
+                    missing.push(run.clone());
+                }
             }
-            if done {
-                return Ok(Claim::Done);
+            if missing.is_empty() {
+                return Ok(Claim::Done(asked));
             }
+            training.runs = missing;
             let query = "SELECT worker FROM claims WHERE training = ?1";
             let owner: Option<String> = transaction.query_row(query, [&training.key], |row| row.get(0)).optional()?;
             if owner.is_some_and(|owner| owner != worker.name() && worker.is_alive(&owner)) {
@@ -189,21 +195,14 @@ impl Store {
     }
 
     /// Writes what a training came to, in one transaction.
-    pub(super) fn finish(
-        &self,
-        training: &Training,
-        result: &Result<(Vec<Outcome>, Curve), String>,
-    ) -> Result<(), Error> {
+    pub(super) fn finish(&self, training: &Training, trained: &Trained) -> Result<(), Error> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()) as i64;
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for (number, run) in training.runs.iter().enumerate() {
+            for (run, result) in training.runs.iter().zip(&trained.results) {
                 // Configurations are made of numbers and words, which always serialise.
                 let config = serde_json::to_string(&run.config).unwrap_or_default();
-                let (outcome, error) = match result {
-                    Ok((outcomes, _)) => (outcomes.get(number), None),
-                    Err(error) => (None, Some(error)),
-                };
+                let (outcome, error) = (result.as_ref().ok(), result.as_ref().err());
                 transaction.execute(
                     "INSERT OR REPLACE INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
                     params![
@@ -227,11 +226,11 @@ impl Store {
                     ],
                 )?;
             }
-            if let Ok((_, curve)) = result {
+            if trained.results.iter().any(Result::is_ok) {
                 transaction.execute(
                     "INSERT INTO curves VALUES (?1, ?2, ?3) ON CONFLICT (training) DO UPDATE SET
                      epochs = excluded.epochs, curve = excluded.curve WHERE excluded.epochs > curves.epochs",
-                    params![training.key, curve.epochs() as i64, curve.to_bytes()],
+                    params![training.key, trained.curve.epochs() as i64, trained.curve.to_bytes()],
                 )?;
             }
             transaction.execute("DELETE FROM claims WHERE training = ?1", [&training.key])?;
@@ -252,6 +251,14 @@ impl Store {
                 transaction.execute("DELETE FROM runs WHERE key = ?1 AND error IS NOT NULL", [&run.key])?;
             }
             transaction.commit()
+        })
+    }
+
+    /// The keys of all runs, and whether each failed.
+    pub(super) fn keys(&self) -> Result<HashMap<String, bool>, Error> {
+        self.sql(|connection| {
+            let mut query = connection.prepare("SELECT key, error IS NOT NULL FROM runs")?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 
@@ -347,6 +354,20 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     // A run that failed on one machine may have succeeded on another.
     records.sort_by(|a, b| a.key.cmp(&b.key).then(a.result.is_err().cmp(&b.result.is_err())));
     records.dedup_by(|later, first| later.key == first.key);
+    // One dataset may lie at different places on different machines: it has the shortest of its names.
+    let mut names: HashMap<String, String> = HashMap::new();
+    for record in &records {
+        let name = names.entry(record.data_sum.clone()).or_insert_with(|| record.config.data.clone());
+        let shorter = |one: &str, other: &str| (one.len(), one) < (other.len(), other);
+        if shorter(&record.config.data, name) {
+            name.clone_from(&record.config.data);
+        }
+    }
+    for record in &mut records {
+        if let Some(name) = names.get(&record.data_sum) {
+            record.config.data.clone_from(name);
+        }
+    }
     let ours = records.iter().any(|record| record.code == CODE);
     let latest = records.iter().max_by_key(|record| record.finished).map(|record| record.code.clone());
     let code = if ours { CODE.to_string() } else { latest.unwrap_or_else(|| CODE.to_string()) };

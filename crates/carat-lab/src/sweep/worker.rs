@@ -8,10 +8,14 @@ use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use carat::Error;
 use carat_graph::DataError;
 use carat_graph::files::TEMPORARY_PREFIX;
+
+/// A worker's file has its name and its lock long before this age.
+const BEING_MADE: Duration = Duration::from_secs(60);
 
 /// A process at work on a store.
 #[derive(Debug)]
@@ -77,7 +81,9 @@ impl Drop for Worker {
 fn remove_dead(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
-        let being_made = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX);
+        let is_old =
+            || entry.metadata().and_then(|m| m.modified()).is_ok_and(|t| t.elapsed().is_ok_and(|age| age > BEING_MADE));
+        let being_made = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX) && !is_old();
         let dead = !being_made && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
         if dead {
             let _ = std::fs::remove_file(entry.path());

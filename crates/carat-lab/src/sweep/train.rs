@@ -1,0 +1,101 @@
+//! One training and what every run of it comes to: the same figures, bit for bit, as `carat train` with that protocol.
+
+use carat::{Error, Evaluator, Protocol, TrainConfig, Trainer, coherence};
+use carat_graph::{Dataset, Split};
+use carat_nn::Network;
+
+use super::curve::{Curve, Point};
+use super::plan::Training;
+use super::run::Outcome;
+
+/// What a training came to.
+pub(super) struct Trained {
+    /// One per run of the training, in their order: what it came to, or the error it ended with.
+    pub(super) results: Vec<Result<Outcome, String>>,
+    /// Every epoch, to the end or to the error.
+    pub(super) curve: Curve,
+}
+
+/// Trains until the most patient run stops, and takes every run's outcome when its own protocol does. `None` where the
+/// sweep was interrupted.
+pub(super) fn train(
+    dataset: &Dataset,
+    training: &Training,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Trained>, Error> {
+    let config = training.config();
+    let split = config.choose_split(dataset)?;
+    let mut trainer = Trainer::new(dataset, &split, &config)?;
+    let mut test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size);
+    let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
+    let mut curve = Curve::default();
+    let over = loop {
+        let metrics = match trainer.epoch(&|| interrupted()) {
+            Ok(Some(metrics)) => metrics,
+            Ok(None) if !trainer.is_over() => return Ok(None),
+            Ok(None) => break "the run has no epoch".to_string(),
+            // Runs that had stopped before keep what they came to.
+            Err(error) => break error.to_string(),
+        };
+        let score = test.score(trainer.network());
+        curve.points.push(Point {
+            train_loss: metrics.train_loss,
+            causal_loss: metrics.causal_loss,
+            val_loss: metrics.val_loss,
+            val_accuracy: metrics.val_accuracy,
+            test_loss: score.map_or(f64::NAN, |score| score.loss),
+            test_accuracy: score.map_or(f64::NAN, |score| score.accuracy),
+        });
+        for (run, result) in training.runs.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
+            let patience_is_out = trainer.epochs() - trainer.best().epoch >= run.config.patience();
+            if patience_is_out || trainer.is_over() {
+                let outcome = outcome_of(dataset, &split, &run.config, &trainer, &curve);
+                *result = Some(outcome.map_err(|error| error.to_string()));
+            }
+        }
+    };
+    let results = results.into_iter().map(|result| result.unwrap_or_else(|| Err(over.clone()))).collect();
+    Ok(Some(Trained { results, curve }))
+}
+
+/// What a run comes to whose protocol stops after the trainer's last epoch.
+fn outcome_of(
+    dataset: &Dataset,
+    split: &Split,
+    config: &TrainConfig,
+    trainer: &Trainer<'_>,
+    curve: &Curve,
+) -> Result<Outcome, Error> {
+    let kept_epoch = match config.protocol {
+        Protocol::Paper => trainer.epochs(),
+        Protocol::Best => trainer.best().epoch,
+    };
+    let kept = kept_epoch.checked_sub(1).and_then(|epoch| curve.points.get(epoch));
+    let kept = kept.filter(|point| point.val_loss.is_finite()).ok_or_else(|| {
+        Error::Config("the run diverged: its validation loss is not a number; try a smaller lr".into())
+    })?;
+    let best;
+    let network = match config.protocol {
+        Protocol::Paper => trainer.network(),
+        Protocol::Best => {
+            let mut network = Network::new(config.network_for(dataset), config.seed)?;
+            network.parameters_mut().copy_from_slice(&trainer.best().parameters);
+            best = network;
+            &best
+        }
+    };
+    let coherence = coherence(network, dataset, &split.test, config.batch_size);
+    let tested = |value: f64| (!split.test.is_empty()).then_some(value);
+    Ok(Outcome {
+        test_loss: tested(kept.test_loss),
+        test_accuracy: tested(kept.test_accuracy),
+        val_loss: kept.val_loss,
+        val_accuracy: kept.val_accuracy,
+        attention_kl: coherence.map(|c| c.attention_kl),
+        uniform_kl: coherence.map(|c| c.uniform_kl),
+        attention_auc: coherence.and_then(|c| c.attention_auc),
+        epochs: trainer.epochs(),
+        kept_epoch,
+        train_seconds: trainer.seconds(),
+    })
+}
