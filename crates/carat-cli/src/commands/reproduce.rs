@@ -128,7 +128,8 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
             format!("there is no dataset '{missing}'; see 'carat data list'")
         }));
     }
-    let (quick, seeds, splits) = (args.quick, args.seeds as usize, args.splits as usize);
+    let (quick, seeds, splits) =
+        (args.quick, (0..u64::from(args.seeds)).collect(), (0..args.splits as usize).collect());
     let chosen = |data: &String| args.data.is_empty() || args.data.contains(data);
     let datasets: Vec<String> = scope.datasets.iter().filter(|data| chosen(data)).cloned().collect();
     if datasets.is_empty() && scope.synthetic.is_empty() {

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use carat::{Error, TrainConfig};
+use carat::Error;
 
+use super::found::key;
 use super::{Item, Scope, items};
 use crate::report::{Report, overview, stopping, verdict};
 use crate::sweep::{Merged, Run, TrainingCurve};
@@ -33,7 +34,7 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
     let regularised = merged.runs.iter().filter(|run| !run.is_baseline());
-    let at_hand: HashSet<String> = regularised.map(|run| name(&run.config)).collect::<Result<_, _>>()?;
+    let at_hand: HashSet<String> = regularised.map(|run| key(&run.config)).collect::<Result<_, _>>()?;
     let mut shown = Vec::new();
     for item in items() {
         let mut runs = Vec::new();
@@ -43,16 +44,11 @@ pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
         // The table of datasets needs no runs.
         let mut found = runs.is_empty() && !scope.datasets.is_empty();
         for run in &runs {
-            found |= at_hand.contains(&name(run)?);
+            found |= at_hand.contains(&key(run)?);
         }
         if found {
             shown.push(item);
         }
     }
     report(merged, &shown, &scope)
-}
-
-/// A run's settings as text: the same for equal runs only.
-fn name(config: &TrainConfig) -> Result<String, Error> {
-    serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))
 }

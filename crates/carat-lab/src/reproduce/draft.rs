@@ -85,11 +85,12 @@ impl<'a> Draft<'a> {
     }
 
     fn command(&self) -> String {
-        let Scope { quick, splits, seeds, .. } = self.scope;
+        let Scope { quick, .. } = self.scope;
+        let (splits, seeds) = (self.scope.splits.iter().max(), self.scope.seeds.iter().max());
         let flags = [
             quick.then(|| " --quick".to_string()),
-            (*splits > 1).then(|| format!(" --splits {splits}")),
-            (*seeds > 1).then(|| format!(" --seeds {seeds}")),
+            splits.filter(|last| **last > 0).map(|last| format!(" --splits {}", last + 1)),
+            seeds.filter(|last| **last > 0).map(|last| format!(" --seeds {}", last + 1)),
         ];
         format!("carat reproduce {}{}", self.item.name(), flags.into_iter().flatten().collect::<String>())
     }

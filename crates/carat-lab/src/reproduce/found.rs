@@ -41,7 +41,8 @@ impl<'a> Found<'a> {
     }
 }
 
-fn key(config: &TrainConfig) -> Result<String, Error> {
+/// A run's settings as text: the same for equal runs only.
+pub(super) fn key(config: &TrainConfig) -> Result<String, Error> {
     serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))
 }
 

@@ -28,8 +28,8 @@ pub(super) fn counts(data: &str) -> bool {
 /// The grid on one dataset that most items share.
 pub(super) fn base(data: &str, scope: &Scope) -> Grid {
     let grid = Grid::paper(data)
-        .with("split", (0..scope.splits_of(data)).map(|split| split as i64))
-        .with("seed", (0..scope.seeds.max(1)).map(|seed| seed as i64));
+        .with("split", scope.splits_of(data).into_iter().map(|split| split as i64))
+        .with("seed", scope.seeds.iter().map(|seed| *seed as i64));
     if data == LARGE {
         let grid = grid.with("arch", ["gat"]).with("layers", [1]).with("heads", [1]).with("hidden", [25]);
         let grid = grid.with("lambda", [0.0, 1.0]);
@@ -67,8 +67,17 @@ pub(super) fn words(scope: &Scope) -> String {
 
 /// How often every setting is computed.
 pub(super) fn repetitions(scope: &Scope) -> String {
-    let times = |count: usize, noun: &str| {
-        if count <= 1 { format!("{noun} 0") } else { format!("{noun}s 0 to {}", count - 1) }
+    let list = |numbers: Vec<u64>, noun: &str| {
+        let is_run = numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        match &numbers[..] {
+            [one] => format!("{noun} {one}"),
+            [first, .., last] if is_run => format!("{noun}s {first} to {last}"),
+            several => {
+                let texts: Vec<String> = several.iter().map(u64::to_string).collect();
+                format!("{noun}s {}", texts.join(", "))
+            }
+        }
     };
-    format!("{} (where the data has several) and {}", times(scope.splits, "split"), times(scope.seeds, "seed"))
+    let splits = list(scope.splits.iter().map(|split| *split as u64).collect(), "split");
+    format!("{splits} (where the data has several) and {}", list(scope.seeds.clone(), "seed"))
 }

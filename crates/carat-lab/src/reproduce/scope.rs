@@ -1,5 +1,6 @@
 //! How much of the paper is computed, and on what.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use carat_graph::catalogue;
@@ -20,9 +21,9 @@ pub struct Scope {
     /// The documented subset that takes minutes.
     pub quick: bool,
     /// Splits of each dataset that has several.
-    pub splits: usize,
+    pub splits: Vec<usize>,
     /// Seeds of every setting.
-    pub seeds: usize,
+    pub seeds: Vec<u64>,
     /// Where datasets lie.
     pub data_dir: PathBuf,
 }
@@ -36,8 +37,8 @@ impl Scope {
             datasets: datasets.filter(|data| is_there(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| is_there(name)).collect(),
             quick: false,
-            splits: 1,
-            seeds: 1,
+            splits: vec![0],
+            seeds: vec![0],
             data_dir: data_dir.to_path_buf(),
         }
     }
@@ -46,14 +47,19 @@ impl Scope {
     pub fn of_runs(runs: &[Run], data_dir: &Path) -> Self {
         let of_paper = |run: &&Run| paper::place(&run.config.data).is_some();
         let has = |data: &str| runs.iter().any(|run| run.config.data == data);
-        let widest = |of: &dyn Fn(&Run) -> usize| runs.iter().filter(of_paper).map(of).max().unwrap_or(0) + 1;
+        let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data);
+        let of_study = || runs.iter().filter(|run| of_paper(run) || is_synthetic(run));
+        let splits: BTreeSet<usize> = of_study().map(|run| run.config.split).collect();
+        let seeds: BTreeSet<u64> = of_study().map(|run| run.config.seed).collect();
+        // Only the full grids have the smallest and the largest width, or more than one synthetic graph of each homophily.
+        let full = |run: &Run| matches!(run.config.hidden, 10 | 200) && of_paper(&run);
+        let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.ends_with("-r1");
         Self {
             datasets: paper::DATASETS.iter().map(|f| f.data.to_string()).filter(|data| has(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| has(name)).collect(),
-            // Only the full grids have the smallest and the largest width.
-            quick: !runs.iter().filter(of_paper).any(|run| matches!(run.config.hidden, 10 | 200)),
-            splits: widest(&|run| run.config.split),
-            seeds: widest(&|run| run.config.seed as usize),
+            quick: !runs.iter().any(|run| full(run) || replicate(run)),
+            splits: splits.into_iter().collect(),
+            seeds: seeds.into_iter().collect(),
             data_dir: data_dir.to_path_buf(),
         }
     }
@@ -63,10 +69,11 @@ impl Scope {
         &self.data_dir
     }
 
-    /// Splits to compute on a dataset: as many as asked for, and no more than it has.
-    pub fn splits_of(&self, data: &str) -> usize {
+    /// Splits to compute on a dataset: those asked for that it has.
+    pub fn splits_of(&self, data: &str) -> Vec<usize> {
         let of_data = catalogue::find(data).map_or(1, |entry| entry.facts.splits.max(1) as usize);
-        self.splits.clamp(1, of_data)
+        let splits: Vec<usize> = self.splits.iter().copied().filter(|split| *split < of_data).collect();
+        if splits.is_empty() { vec![0] } else { splits }
     }
 }
 
@@ -83,8 +90,8 @@ pub(super) fn everything(quick: bool) -> Scope {
         datasets: paper::DATASETS.iter().map(|figures| figures.data.to_string()).collect(),
         synthetic: synthetic(),
         quick,
-        splits: 1,
-        seeds: 1,
+        splits: vec![0],
+        seeds: vec![0],
         data_dir: PathBuf::from("nowhere"),
     }
 }
@@ -106,12 +113,10 @@ mod tests {
 
     #[test]
     fn splits_are_those_that_the_data_has() {
-        let scope = Scope { splits: 10, ..everything(true) };
-        assert_eq!(
-            (scope.splits_of("cora"), scope.splits_of("cornell"), scope.splits_of("syn-cora-h0.10-r1")),
-            (1, 10, 1)
-        );
-        assert_eq!(Scope { splits: 3, ..scope }.splits_of("wisconsin"), 3);
+        let scope = Scope { splits: (0..12).collect(), ..everything(true) };
+        let counts = ["cora", "cornell", "syn-cora-h0.10-r1"].map(|data| scope.splits_of(data).len());
+        assert_eq!(counts, [1, 10, 1]);
+        assert_eq!(Scope { splits: vec![2, 5], ..scope }.splits_of("wisconsin"), [2, 5]);
     }
 
     #[test]
@@ -126,9 +131,12 @@ mod tests {
             vec![regularised("cornell", 25, 1.0, 1.0), baseline("cora", 100, 1.0), baseline("mine", 10, 1.0)];
         runs[0].config.split = 2;
         runs[2].config.seed = 9;
+        runs[1].config.seed = 2024;
         let scope = Scope::of_runs(&runs, Path::new("nowhere"));
         assert_eq!(scope.datasets, ["cora", "cornell"]);
-        assert_eq!((scope.quick, scope.splits, scope.seeds), (true, 3, 1));
+        assert_eq!((scope.quick, scope.splits, scope.seeds), (true, vec![0, 2], vec![0, 2024]));
+        let replicate = Scope::of_runs(&[baseline("syn-cora-h0.10-r2", 100, 1.0)], Path::new("nowhere"));
+        assert!(!replicate.quick && replicate.synthetic.len() == 1);
         runs.push(baseline("cora", 200, 1.0));
         assert!(!Scope::of_runs(&runs, Path::new("nowhere")).quick);
     }
