@@ -63,12 +63,19 @@ impl Comparison {
         paired_effect(&self.changes)
     }
 
-    /// Mean change in percent with its interval.
+    /// Mean change with its interval, both in percent of the opponent's mean over the same pairs; `None` where that is 0.
     pub fn percent(&self) -> Option<PairedEffect> {
-        paired_effect(&self.percents)
+        let change = self.change()?;
+        // Not `before`, in which an opponent of several pairs counts once.
+        let opponent = self.after.mean - change.mean;
+        let percent = |value: f64| 100.0 * value / opponent;
+        let (low, high) = change.interval;
+        let scaled = PairedEffect { mean: percent(change.mean), interval: (percent(low), percent(high)), ..change };
+        (opponent > 0.0).then_some(scaled)
     }
 
-    /// Mean change in percent, as the paper's tables have it.
+    /// Mean of the pairs' changes in percent, as the paper's appendix has it. Pairs with a small opponent weigh more in it than
+    /// in [`Comparison::percent`].
     pub fn mean_percent(&self) -> Option<f64> {
         Spread::of(&self.percents).map(|spread| spread.mean)
     }
@@ -109,6 +116,23 @@ mod tests {
         let accuracy = comparison(&runs, Measure::TestAccuracy).unwrap();
         assert_eq!(accuracy.p_better, Some(1.0 / 64.0));
         assert!(accuracy.mean_percent().unwrap() > 0.0);
+    }
+
+    #[test]
+    fn percents_are_of_the_baseline_s_mean_over_the_same_pairs() {
+        let runs = [
+            baseline("a", 10, 1.0),
+            regularised("a", 10, 1.0, 1.5),
+            baseline("a", 25, 4.0),
+            regularised("a", 25, 1.0, 3.0),
+            regularised("a", 25, 5.0, 3.0),
+        ];
+        let loss = comparison(&runs, Measure::TestLoss).unwrap();
+        // Changes of +0.5, -1 and -1 over baselines of 1, 4 and 4.
+        let (percent, change) = (loss.percent().unwrap(), loss.change().unwrap());
+        assert!((percent.mean + 100.0 * 1.5 / 9.0).abs() < 1e-12, "{percent:?}");
+        assert!((percent.interval.1 - 100.0 * change.interval.1 / 3.0).abs() < 1e-12, "{percent:?}");
+        assert!((loss.mean_percent().unwrap() - (50.0 - 25.0 - 25.0) / 3.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! What runs are compared by.
 
-use crate::sweep::Outcome;
+use std::collections::HashSet;
+
+use crate::sweep::{Outcome, Run};
+
+/// Fewer distinct values than this over at least as many runs: the measure rests on very few nodes.
+const FEWEST_VALUES: usize = 5;
 
 /// A figure of a finished run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +52,12 @@ impl Measure {
             Self::TestLoss | Self::AttentionKl | Self::ValidationLoss => true,
             Self::TestAccuracy | Self::AttentionAuc => false,
         }
+    }
+
+    /// True where the runs have too few distinct values of it to tell anything, though there are enough runs.
+    pub fn is_coarse(self, runs: &[&Run]) -> bool {
+        let values: Vec<u64> = runs.iter().filter_map(|run| self.of(&run.outcome)).map(f64::to_bits).collect();
+        values.len() >= FEWEST_VALUES && values.iter().collect::<HashSet<_>>().len() < FEWEST_VALUES
     }
 
     /// The word for better: lower or higher.

@@ -1,10 +1,18 @@
 //! Numbers as readers see them, in sentences and in cells. What is undefined shows as a dash.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
 use crate::report::Cell;
 use crate::statistics::{PairedEffect, Spread};
 
 /// Stands for what is undefined.
 pub const UNDEFINED: &str = "-";
+
+/// What p says, for captions and notes.
+pub const P_MEANING: &str = "p: how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon \
+                             test); small is good";
 
 /// A probability: three decimals, or its order of magnitude where it is small.
 pub fn probability(p: f64) -> String {
@@ -46,16 +54,26 @@ pub fn spread_cell(spread: Option<Spread>, decimals: usize) -> Cell {
     or_undefined(spread, |spread| Cell::number(spread.text(decimals), spread.mean))
 }
 
+/// A cell with a mean of whole numbers and its deviation, thousands apart.
+pub fn count_spread_cell(spread: Option<Spread>) -> Cell {
+    let whole = |value: f64| thousands(value.round().max(0.0) as usize);
+    or_undefined(spread, |Spread { mean, deviation }| {
+        let deviation = deviation.map(|deviation| format!(" ± {}", whole(deviation))).unwrap_or_default();
+        Cell::number(format!("{}{deviation}", whole(mean)), mean)
+    })
+}
+
 /// A cell with a change in percent.
 pub fn percent_cell(percent: Option<f64>) -> Cell {
     or_undefined(percent, |percent| Cell::number(format!("{} %", signed(percent, 1)), percent))
 }
 
-/// A cell with a mean change and its interval.
+/// A cell with a mean change and its interval. A single pair has none.
 pub fn effect_cell(effect: Option<PairedEffect>, decimals: usize) -> Cell {
-    or_undefined(effect, |PairedEffect { mean, interval: (low, high), .. }| {
+    or_undefined(effect, |PairedEffect { mean, interval: (low, high), pairs, .. }| {
         let [mean_text, low, high] = [mean, low, high].map(|value| signed(value, decimals));
-        Cell::number(format!("{mean_text} ({low} to {high})"), mean)
+        let interval = if pairs > 1 { format!("{low} to {high}") } else { UNDEFINED.to_string() };
+        Cell::number(format!("{mean_text} ({interval})"), mean)
     })
 }
 
@@ -93,9 +111,12 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A dataset's name: that of the catalogue, or the last part of a path.
-pub fn data_name(data: &str) -> String {
-    let name = std::path::Path::new(data).file_name();
+/// A dataset's name: that of the catalogue, or as many of a path's last parts as tell it from all others at hand.
+pub fn data_name(data: &str, all: &BTreeSet<&str>) -> String {
+    let parts: Vec<&OsStr> = Path::new(data).iter().collect();
+    let last = |count: usize| parts.iter().skip(parts.len() - count).collect::<PathBuf>();
+    let is_unique = |end: &PathBuf| !all.iter().any(|other| *other != data && Path::new(other).ends_with(end));
+    let name = (1..=parts.len()).map(last).find(is_unique);
     name.map_or_else(|| data.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
@@ -131,6 +152,25 @@ mod tests {
         assert_eq!(spread_cell(None, 2), Cell::words("-"));
         assert_eq!(count_cell(1_166_243).text, "1,166,243");
         assert_eq!([thousands(7), thousands(999), thousands(1000)], ["7", "999", "1,000"]);
+    }
+
+    #[test]
+    fn one_pair_has_no_interval_and_counts_have_thousands() {
+        let effect = |differences: &[f64]| crate::statistics::paired_effect(differences);
+        assert_eq!(effect_cell(effect(&[0.5]), 1).text, "+0.5 (-)");
+        assert_eq!(effect_cell(effect(&[0.5, 0.5]), 1).text, "+0.5 (+0.5 to +0.5)");
+        let spread = |deviation| Some(Spread { mean: 12_345.4, deviation });
+        assert_eq!([None, Some(1_234.5)].map(|d| count_spread_cell(spread(d)).text), ["12,345", "12,345 ± 1,235"]);
+    }
+
+    #[test]
+    fn names_keep_what_tells_them_apart() {
+        let all: BTreeSet<&str> =
+            ["cora", "a/x/graph.npz", "b/x/graph.npz", "/data/other.npz", "y/graph.npz", "graph.npz"].into();
+        let names: Vec<String> = all.iter().map(|data| data_name(data, &all)).collect();
+        assert_eq!(names, ["other.npz", "a/x/graph.npz", "b/x/graph.npz", "cora", "graph.npz", "y/graph.npz"]);
+        assert_eq!(data_name("a/x/graph.npz", &["a/x/graph.npz"].into()), "graph.npz");
+        assert_eq!(data_name("", &all), "");
     }
 
     #[test]

@@ -14,37 +14,80 @@ const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 /// Distinct errors that are quoted; the rest is counted.
 const ERRORS_SHOWN: usize = 5;
 
+/// What a reader must know to make sense of any report, own graphs included.
+const HOW_TO_READ: [&str; 8] = [
+    "CAR is training with the paper's causal attention regulariser; the baseline is the same training without it. lambda is the \
+     strength of the regulariser, 0 the baseline's.",
+    "L, K and F are layers, attention heads and width of the network.",
+    "Protocol paper stops ten epochs after the lowest validation loss and keeps the last weights, as the paper's figures suggest it \
+     did; protocol best waits twenty and keeps the weights of the lowest, as practitioners do.",
+    "A pair is two runs that differ in the regulariser alone: same data, split, attention kind, L, K, F, seed and protocol.",
+    "p is how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon test): small is good. \
+     Holm's correction makes it stricter, because among many datasets one may look good by chance.",
+    "KL measures how far attention is from label agreement (lower is closer), but merely even attention scores low, too. \
+     attention_auc is how often attention ranks a same-label in-edge above another: 0.5 is chance, higher is better.",
+    "Controls replace CAR's effects: constant by 0.5 for every edge, random by random ones, vote by those of a vote among neighbours' \
+     labels.",
+    "Controls matter because any regulariser of attention smooths it, which may help by itself: only what CAR gains beyond constant \
+     and random is causal signal.",
+];
+
 /// What a reader must know first. The scope is that of the report's items.
 pub fn overview(merged: &Merged, scope: &Scope) -> Result<Vec<Block>, Error> {
     let mut findings = Vec::new();
     for item in items() {
-        findings.extend(item.findings(&merged.runs, scope)?);
+        let title = item.title();
+        findings.extend(item.findings(&merged.runs, scope)?.into_iter().map(|finding| (title, finding)));
     }
-    let mut blocks = vec![Block::Paragraph(basis(merged))];
+    let mut blocks = vec![Block::Paragraph(basis(merged, scope))];
     blocks.extend(failures(merged));
-    blocks.extend(claims(&findings));
     blocks.extend(own_data(merged, scope));
+    blocks.extend(claims(&findings, scope));
+    blocks.push(Block::Paragraph("How to read this:".into()));
+    blocks.push(Block::Points(HOW_TO_READ.map(String::from).to_vec()));
     Ok(blocks)
 }
 
 /// What the report rests on.
-fn basis(merged: &Merged) -> String {
+fn basis(merged: &Merged, scope: &Scope) -> String {
     let datasets: BTreeSet<&str> = merged.runs.iter().map(|run| run.config.data.as_str()).collect();
+    let synthetic = datasets.iter().filter(|data| is_synthetic(data, scope)).count();
+    let mut kinds = vec![words::counted(datasets.len() - synthetic, "dataset")];
+    kinds.extend((synthetic > 0).then(|| words::counted(synthetic, "synthetic graph")));
     let mut text = format!(
-        "This report rests on {} on {}, computed by carat {}.",
+        "This report rests on {} on {}, computed by carat {}",
         words::counted(merged.runs.len(), "finished run"),
-        words::counted(datasets.len(), "dataset"),
+        words::list(&kinds),
         merged.code
     );
+    text.push_str(&format!("; {}. ", extent(merged, scope)));
     match merged.failures.len() {
-        0 => text.push_str(" No run failed."),
-        count => text.push_str(&format!(" {} failed and are left out.", words::counted(count, "run"))),
+        0 => text.push_str("No run failed; runs that have not been computed are left out."),
+        count => text.push_str(&format!(
+            "{} failed; they are left out, as are runs that have not been computed.",
+            words::counted(count, "run")
+        )),
     }
     if merged.left_out > 0 {
         let runs = words::counted(merged.left_out, "run");
         text.push_str(&format!(" {runs} of other versions of the code or the data are in the store and not shown."));
     }
     text
+}
+
+/// Which part of the paper's grid, or of one's own, how often.
+fn extent(merged: &Merged, scope: &Scope) -> String {
+    if scope.datasets.is_empty() {
+        let seeds: BTreeSet<u64> = merged.runs.iter().map(|run| run.config.seed).collect();
+        let splits: BTreeSet<usize> = merged.runs.iter().map(|run| run.config.split).collect();
+        return format!("{} and {}", words::counted(seeds.len(), "seed"), words::counted(splits.len(), "split"));
+    }
+    let grid = if scope.quick { "a quick subset of the paper's grid, not all of it" } else { "the paper's whole grid" };
+    let splits = match scope.splits {
+        0 | 1 => "1 split of every dataset".to_string(),
+        splits => format!("up to {splits} splits of a dataset"),
+    };
+    format!("it covers {grid}, with {} and {splits}", words::counted(scope.seeds.max(1), "seed"))
 }
 
 /// Why runs failed, the most frequent reasons first.
@@ -66,68 +109,65 @@ fn failures(merged: &Merged) -> Option<Block> {
     (!points.is_empty()).then_some(Block::Points(points))
 }
 
-/// What became of the paper's claims, and of the questions beyond them.
-fn claims(findings: &[Finding]) -> Vec<Block> {
-    let known: Vec<&Finding> = findings.iter().filter(|finding| !finding.is_unknown()).collect();
+/// What became of the paper's claims, and of the questions beyond them. Findings come with the titles of their sections.
+fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
+    let known: Vec<&(&str, Finding)> = findings.iter().filter(|(_, finding)| !finding.is_unknown()).collect();
     if known.is_empty() {
         let text = "It holds no runs of the paper's datasets, so it says nothing about the paper.";
         return vec![Block::Paragraph(text.into())];
     }
-    let of_paper: Vec<&Finding> = known.iter().copied().filter(|finding| finding.paper.is_some()).collect();
+    let of_paper: Vec<&Finding> =
+        findings.iter().map(|(_, finding)| finding).filter(|finding| finding.paper.is_some()).collect();
     let mut points: Vec<String> = PROTOCOLS.into_iter().map(|protocol| summary(&of_paper, protocol)).collect();
-    let beyond: Vec<String> =
-        known.iter().filter(|finding| finding.paper.is_none()).map(|finding| plain(finding)).collect();
-    if !beyond.is_empty() {
-        points.push(format!("Beyond the paper, in how many datasets: {}.", beyond.join("; ")));
-    }
-    let unknown: Vec<String> =
-        findings.iter().filter(|finding| finding.is_unknown()).map(|finding| finding.claim.clone()).collect();
-    if !unknown.is_empty() {
-        points.push(format!("Not looked at, for want of runs: {}.", unknown.join("; ")));
+    let unknown = findings.len() - known.len();
+    if unknown > 0 {
+        let quick = if scope.quick { " --quick" } else { "" };
+        points.push(format!(
+            "{unknown} of {} claims and questions have no runs yet; 'carat reproduce all{quick}' computes them.",
+            findings.len()
+        ));
     }
     vec![
         Block::Points(points),
         Block::Table(table(&known)),
         Block::Paragraph(
-            "Counts are of datasets at p < 0.05 (one-tailed, paired), in brackets those that stay below it after Holm's correction; \
-             arxiv-tape is not counted. A claim counts as reproduced where it holds in at least the paper's share of the datasets \
-             here, as partly where it holds in at least half of them; fewer than four datasets are too few to tell. Protocol paper \
-             stops ten epochs after the lowest validation loss and keeps the last weights, as the paper's figures suggest it did; \
-             protocol best keeps the weights of the lowest, as practitioners do."
+            "Counts are of datasets with p < 0.05, in brackets those that stay below it after Holm's correction; arxiv-tape is not \
+             counted. A claim is reproduced where it holds in at least the paper's share of the datasets, partly where it holds in at \
+             least half of them; fewer than four datasets are too few to tell."
                 .into(),
         ),
     ]
 }
 
-/// `Under protocol paper. Reproduced: a (7 of 7). Partly: b (4 of 7). Not reproduced: c (1 of 7).`
+/// `Under protocol paper, 3 of the paper's 7 claims are reproduced, 1 partly, 3 not.`
 fn summary(findings: &[&Finding], protocol: Protocol) -> String {
-    let with = |verdict: Verdict| {
-        let claim = |finding: &&Finding| {
-            let answers = finding.answers.iter();
-            let answer =
-                answers.filter(|answer| answer.protocol == protocol).find(|answer| answer.verdict == verdict)?;
-            Some(format!("{} ({})", finding.claim, answer.text.replace(" (", ", ").replace(')', "")))
+    let count = |verdict: Verdict| {
+        let is = |finding: &&&Finding| {
+            let mut answers = finding.answers.iter().filter(|answer| answer.protocol == protocol);
+            answers.any(|answer| answer.verdict == verdict)
         };
-        let claims: Vec<String> = findings.iter().filter_map(claim).collect();
-        (!claims.is_empty()).then(|| format!("{}: {}.", words::capitalised(verdict.name()), claims.join("; ")))
+        findings.iter().filter(is).count()
     };
-    let verdicts =
-        [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::TooFew].into_iter().filter_map(with);
-    let verdicts: Vec<String> = verdicts.collect();
-    format!("Under protocol {protocol}. {}", if verdicts.is_empty() { "No runs.".into() } else { verdicts.join(" ") })
+    let (reproduced, few, without) = (count(Verdict::Reproduced), count(Verdict::TooFew), count(Verdict::Unknown));
+    let are = if reproduced == 1 { "is" } else { "are" };
+    let mut text = format!(
+        "Under protocol {protocol}, {reproduced} of the paper's {} {are} reproduced, {} partly, {} not",
+        words::counted(findings.len(), "claim"),
+        count(Verdict::Partly),
+        count(Verdict::NotReproduced)
+    );
+    if few > 0 {
+        text.push_str(&format!("; {few} rest on too few datasets to tell"));
+    }
+    if without > 0 {
+        text.push_str(&format!("; {without} have no runs"));
+    }
+    text.push('.');
+    text
 }
 
-/// `CAR ranks edges higher: 3 of 4 under protocol paper, 1 of 4 under protocol best`.
-fn plain(finding: &Finding) -> String {
-    let answers = finding.answers.iter().map(|answer| {
-        let count = answer.text.split(" (").next().unwrap_or_default();
-        format!("{count} under protocol {}", answer.protocol)
-    });
-    format!("{}: {}", finding.claim, answers.collect::<Vec<_>>().join(", "))
-}
-
-fn table(findings: &[&Finding]) -> Table {
-    let row = |finding: &&Finding| {
+fn table(findings: &[&(&str, Finding)]) -> Table {
+    let row = |(title, finding): &&(&str, Finding)| {
         let mut row = vec![
             Cell::words(finding.claim.clone()),
             Cell::words(finding.paper.clone().unwrap_or_else(|| "not asked".into())),
@@ -142,7 +182,7 @@ fn table(findings: &[&Finding]) -> Table {
                 }
             }));
         }
-        row.push(Cell::words(finding.item));
+        row.push(Cell::words(*title));
         row
     };
     let headings = ["claim", "the paper", "here, protocol paper", "here, protocol best", "section"];
@@ -156,11 +196,15 @@ fn table(findings: &[&Finding]) -> Table {
 
 /// Whether CAR helps on data that is not the paper's.
 fn own_data(merged: &Merged, scope: &Scope) -> Option<Block> {
-    let of_paper = |data: &str| paper::place(data).is_some() || scope.synthetic.iter().any(|(name, _)| name == data);
+    let of_paper = |data: &str| paper::place(data).is_some() || is_synthetic(data, scope);
     let datasets: BTreeSet<&str> =
         merged.runs.iter().map(|run| run.config.data.as_str()).filter(|data| !of_paper(data)).collect();
     let points: Vec<String> = datasets.into_iter().flat_map(|data| sentences(&merged.runs, data)).collect();
     (!points.is_empty()).then_some(Block::Points(points))
+}
+
+fn is_synthetic(data: &str, scope: &Scope) -> bool {
+    scope.synthetic.iter().any(|(name, _)| name == data)
 }
 
 #[cfg(test)]
@@ -209,21 +253,36 @@ mod tests {
             left_out: 3,
         };
         let text = texts(&overview(&merged, &scope).unwrap());
-        assert!(text.starts_with(
-            "This report rests on 288 finished runs on 4 datasets, computed by carat 1.0. 2 runs failed and are left out. 3 runs of other"
-        ), "{text}");
+        let start = "This report rests on 288 finished runs on 4 datasets, computed by carat 1.0; it covers a quick subset of the \
+                     paper's grid, not all of it, with 1 seed and 1 split of every dataset. 2 runs failed; they are left out, as are \
+                     runs that have not been computed. 3 runs of other";
+        assert!(text.starts_with(start), "{text}");
         assert!(text.contains("2 failed runs: the run diverged"), "{text}");
+        // Under protocol paper loss, accuracy, KL; strength, vote and homophily have no runs. Time is 1 + loss.
+        assert!(text.contains("Under protocol paper, "), "{text}");
+        assert!(text.contains(" of the paper's 7 claims are reproduced, 0 partly, "), "{text}");
         assert!(
-            text.contains("Under protocol paper. Reproduced: CAR lowers the test loss (4 of 4, 4 by Holm); CAR raises the test accuracy (4 of"),
+            text.contains(
+                "8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm): not reproduced | Table 1: test loss"
+            ),
             "{text}"
         );
-        assert!(text.contains("Not reproduced: CAR lowers the test loss (0 of 4, 0 by Holm);"), "{text}");
         assert!(
-            text.contains("8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm): not reproduced | table1"),
+            text.contains(" claims and questions have no runs yet; 'carat reproduce all --quick' computes"),
             "{text}"
         );
-        assert!(text.contains("Not looked at, for want of runs: "), "{text}");
-        assert!(text.contains("(attention_auc): 4 of 4 under protocol paper, 0 of 4 under protocol best."), "{text}");
+        assert!(text.contains("How to read this:\nCAR is training with"), "{text}");
+    }
+
+    #[test]
+    fn claims_and_rules_are_short() {
+        let scope = Scope::of_runs(&[], Path::new("nowhere"));
+        for item in items() {
+            for finding in item.findings(&[], &scope).unwrap() {
+                assert!(finding.claim.chars().count() <= 70, "{}", finding.claim);
+            }
+        }
+        assert!(HOW_TO_READ.iter().all(|point| point.len() < 280), "{HOW_TO_READ:?}");
     }
 
     #[test]
@@ -236,7 +295,8 @@ mod tests {
         let merged = Merged { runs: both_protocols(&runs), ..Merged::default() };
         let scope = Scope::of_runs(&merged.runs, Path::new("nowhere"));
         let text = texts(&overview(&merged, &scope).unwrap());
-        assert!(text.contains("No run failed.") && text.contains("says nothing about the paper"), "{text}");
+        assert!(text.contains("; 1 seed and 1 split. No run failed;") && text.contains("How to read this:"), "{text}");
+        assert!(text.contains("says nothing about the paper"), "{text}");
         assert!(text.contains("On mine.npz, CAR lowers the test loss by 48.2 %"), "{text}");
     }
 }

@@ -60,11 +60,11 @@ impl Rule {
 pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
     let datasets: BTreeSet<&str> = trainings.iter().map(|training| training.config.data.as_str()).collect();
     let mut rows = Vec::new();
-    for data in datasets {
+    for data in &datasets {
         for rule in RULES {
-            let of_data = trainings.iter().filter(|training| training.config.data == data);
+            let of_data = trainings.iter().filter(|training| training.config.data == *data);
             let runs: Vec<Run> = of_data.filter_map(|training| run(training, rule)).collect();
-            rows.extend(row(data, rule, &runs));
+            rows.extend(row(&words::data_name(data, &datasets), rule, &runs));
         }
     }
     let mut columns = vec![Column::words("dataset"), Column::words("rule")];
@@ -111,7 +111,7 @@ fn row(data: &str, rule: Rule, runs: &[Run]) -> Option<Vec<Cell>> {
     let pairs: Vec<&Pair<'_>> = pairing.pairs.iter().collect();
     let loss = Comparison::of(&pairs, Measure::TestLoss)?;
     let accuracy = Comparison::of(&pairs, Measure::TestAccuracy)?;
-    let mut cells = vec![Cell::words(words::data_name(data)), Cell::words(rule.name()), words::count_cell(loss.pairs)];
+    let mut cells = vec![Cell::words(data), Cell::words(rule.name()), words::count_cell(loss.pairs)];
     for comparison in [loss, accuracy] {
         cells.push(words::number_cell(Some(comparison.before.mean), 3));
         cells.push(words::number_cell(Some(comparison.after.mean), 3));

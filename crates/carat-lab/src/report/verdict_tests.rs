@@ -1,7 +1,21 @@
-use carat::Arm;
+use carat::{Arm, Rounds};
 
 use super::*;
 use crate::compare::made_up::{baseline, both_protocols, regularised};
+
+/// The same run with another number of rounds.
+fn with_rounds(mut run: Run, rounds: usize) -> Run {
+    run.config.rounds = Rounds::Count(rounds);
+    run
+}
+
+fn tables(section: &Section) -> Vec<&Table> {
+    section.blocks.iter().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None }).collect()
+}
+
+fn texts(row: &[Cell]) -> Vec<&str> {
+    row.iter().map(|cell| cell.text.as_str()).collect()
+}
 
 /// Eight settings at lambda 1 and 5. `gains` are what causal and its control gain at lambda 1; at lambda 5 causal loses.
 fn runs(causal: f64, control: Option<f64>) -> Vec<Run> {
@@ -29,17 +43,18 @@ fn sentence(runs: &[Run]) -> String {
 #[test]
 fn a_gain_is_told_with_its_size_and_certainty() {
     let said = sentence(&runs(0.2, None));
-    assert!(said.starts_with("On mygraph, CAR lowers the test loss by 10.4 % (95 % interval 10."), "{said}");
-    assert!(
-        said.contains(", p 0.004, 8 pairs) at lambda 1 under protocol best; without runs of the constant control"),
-        "{said}"
-    );
+    // Losses of 2 fall by 0.2 to 0.216.
+    let start = "On mygraph, CAR lowers the test loss by 10.4 % (95 % interval 10.3 % to 10.6 %, p 0.004, 8 pairs) at lambda 1 under";
+    assert!(said.starts_with(start), "{said}");
+    assert!(said.contains("protocol best; without runs of the constant control at this strength"), "{said}");
+    assert!(!said.contains("Validation would"), "{said}");
 }
 
 #[test]
 fn smoothing_is_called_smoothing() {
     let same = sentence(&runs(0.2, Some(0.2)));
-    assert!(same.ends_with("; a constant target does the same, so this is smoothing, not causal signal."), "{same}");
+    assert!(same.contains("; a constant target lowers it about as much (CAR against it: p "), "{same}");
+    assert!(same.ends_with("), so smoothing explains it."), "{same}");
     let better = sentence(&runs(0.2, Some(0.1)));
     assert!(
         better.ends_with("; it beats a constant target (p 0.004), so this is more than smoothing of attention."),
@@ -52,10 +67,33 @@ fn smoothing_is_called_smoothing() {
 #[test]
 fn harm_is_called_harm() {
     let said = sentence(&runs(-0.2, Some(0.1)));
-    assert!(said.starts_with("On mygraph, CAR raises the test loss by 10.5 %"), "{said}");
-    assert!(said.ends_with("a constant target does lower it: smoothing helps here, causal effects do not."), "{said}");
-    let neither = sentence(&runs(-0.2, Some(-0.1)));
-    assert!(neither.ends_with(", and neither does a constant target lower it."), "{neither}");
+    let start = "On mygraph, CAR raises the test loss by 10.5 % (95 % interval 10.3 % to 10.6 %, p of harm 0.004, 8 pairs) at lambda 1";
+    assert!(said.starts_with(start), "{said}");
+    assert!(said.contains("; a constant target lowers it: the causal effects do harm."), "{said}");
+    let both = sentence(&runs(-0.2, Some(-0.1)));
+    assert!(both.contains("; a constant target raises it, too. Validation would choose no CAR at all"), "{both}");
+}
+
+#[test]
+fn a_baseline_that_validates_best_is_named() {
+    let said = sentence(&runs(-0.2, None));
+    // Made-up validation losses are test losses and 0.1.
+    let end = "Validation would choose no CAR at all: its mean validation loss is 2.3090, that of the baseline 2.1000.";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn ranks_alone_or_a_mean_alone_are_not_clear() {
+    // Eleven small gains and one large loss: the ranks are sure, the mean is not.
+    let mut runs = Vec::new();
+    for hidden in 1..=12 {
+        runs.push(baseline("mygraph", hidden, 2.0));
+        let change = if hidden == 1 { 1.0 } else { -0.1 - 0.01 * hidden as f64 };
+        runs.push(regularised("mygraph", hidden, 1.0, 2.0 + change));
+    }
+    let said = sentence(&runs);
+    assert!(said.contains("does not clearly change the test loss (-3.6 %, 95 % interval -"), "{said}");
+    assert!(said.contains(" % to +") && said.contains(" %, p 0.0"), "{said}");
 }
 
 #[test]
@@ -81,6 +119,84 @@ fn few_pairs_are_too_few() {
     let runs = vec![baseline("mygraph", 1, 2.0), regularised("mygraph", 1, 1.0, 1.0)];
     let said = sentence(&runs);
     assert!(said.ends_with("; 1 pair is too few to be sure of anything: sweep more settings or seeds."), "{said}");
+    assert!(said.contains("does not clearly change the test loss (-50.0 %, p 0.500, 1 pair)"), "{said}");
+    let sections = verdict(&runs);
+    // One strength has nothing to be drawn against.
+    assert!(!sections[0].blocks.iter().any(|block| matches!(block, Block::Chart(_))));
+    assert_eq!(tables(&sections[0])[0].rows[0][7].text, "-1.000 (-)");
+}
+
+#[test]
+fn variants_are_shown_but_never_chosen() {
+    let mut all = runs(0.2, Some(0.1));
+    for hidden in 1..=4 {
+        all.push(with_rounds(regularised("mygraph", hidden, 1.0, 0.1), 1));
+    }
+    let said = sentence(&all);
+    assert_eq!(said, sentence(&runs(0.2, Some(0.1))));
+    assert!(said.contains("it beats a constant target"), "{said}");
+    let sections = verdict(&all);
+    let tables = tables(&sections[0]);
+    let variants = tables.last().unwrap();
+    assert_eq!(variants.name, "verdict-0-variants");
+    assert_eq!(variants.rows.len(), 1);
+    assert_eq!(texts(&variants.rows[0]), ["rounds 1", "best", "1", "4", "-95.0 %", "0.062"]);
+    let charts =
+        sections[0].blocks.iter().filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
+    let categories: Vec<Vec<String>> =
+        charts.flat_map(|chart| chart.panels.iter().map(|panel| panel.x.categories.clone())).collect();
+    assert_eq!(categories, [["1", "5"]]);
+}
+
+#[test]
+fn without_the_plain_method_the_variant_with_most_pairs_is_judged() {
+    let mut all = Vec::new();
+    for hidden in 1..=6 {
+        all.push(baseline("mygraph", hidden, 2.0));
+        all.push(with_rounds(regularised("mygraph", hidden, 1.0, 1.5 + 0.01 * hidden as f64), 2));
+    }
+    all.push(with_rounds(regularised("mygraph", 1, 1.0, 0.1), 1));
+    assert!(sentence(&all).contains("at lambda 1 (rounds 2) under protocol best"), "{}", sentence(&all));
+}
+
+#[test]
+fn means_that_are_compared_are_over_the_same_settings() {
+    // Lambda 0.5 ran on six of eight settings, the easy ones; on them lambda 1 is better.
+    let mut all = Vec::new();
+    for hidden in 1..=8 {
+        let hard = if hidden > 6 { 10.0 } else { 0.0 };
+        all.push(baseline("mygraph", hidden, 2.0 + hard));
+        all.push(regularised("mygraph", hidden, 1.0, 1.0 + hard));
+        if hidden <= 6 {
+            all.push(regularised("mygraph", hidden, 0.5, 1.5));
+        }
+    }
+    assert!(sentence(&all).contains("6 pairs) at lambda 1 under"), "{}", sentence(&all));
+    let sections = verdict(&all);
+    let rows: Vec<Vec<&str>> = tables(&sections[0])[1].rows.iter().map(|row| texts(row)).collect();
+    assert_eq!(rows[0], ["0 (no regulariser)", "best", "6", "2.1000", "2.0000", "-", "-"]);
+    assert_eq!(rows[1][..6], ["0.5", "best", "6", "1.6000", "1.5000", "-25.0 %"]);
+    assert_eq!(rows[2][..6], ["1", "best", "6", "1.1000", "1.0000", "-50.0 %"]);
+    assert!(tables(&sections[0])[1].rows[2][0].strong && !tables(&sections[0])[1].rows[1][0].strong);
+}
+
+#[test]
+fn an_auc_of_few_nodes_is_called_coarse() {
+    let notes = |runs: &[Run]| match verdict(runs)[0].blocks.last() {
+        Some(Block::Paragraph(text)) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let mut all = runs(0.2, None);
+    assert!(!notes(&all).contains("too coarse here to tell"));
+    all.iter_mut().enumerate().for_each(|(place, run)| run.outcome.attention_auc = Some((place % 2) as f64));
+    assert!(notes(&all).contains("too coarse here to tell"), "{}", notes(&all));
+}
+
+#[test]
+fn graphs_of_one_file_name_are_told_apart() {
+    let runs: Vec<Run> = ["a/graph.npz", "b/graph.npz"].map(|data| baseline(data, 1, 2.0)).to_vec();
+    let titles: Vec<String> = verdict(&runs).into_iter().map(|section| section.title).collect();
+    assert_eq!(titles, ["Does CAR help on a/graph.npz?", "Does CAR help on b/graph.npz?"]);
 }
 
 #[test]
@@ -97,11 +213,7 @@ fn every_dataset_has_a_section_with_both_protocols() {
         .filter_map(|block| if let Block::Paragraph(text) = block { Some(text.as_str()) } else { None })
         .collect();
     assert!(paragraphs[0].contains("under protocol best") && paragraphs[1].contains("under protocol paper"));
-    let tables: Vec<&Table> = sections[0]
-        .blocks
-        .iter()
-        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
-        .collect();
-    assert_eq!((tables[0].rows.len(), tables[1].rows.len()), (3 * 2, 2 * 2));
+    let tables = tables(&sections[0]);
+    assert_eq!((tables.len(), tables[0].rows.len(), tables[1].rows.len()), (2, 3 * 2, 3 * 2));
     assert!(tables.iter().all(|table| table.rows.iter().all(|row| row.len() == table.columns.len())));
 }

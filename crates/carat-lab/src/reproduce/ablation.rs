@@ -46,7 +46,7 @@ impl Item for Ablation {
         draft.found(sentences(&arms, scope));
         draft.paragraph(
             "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal gains beyond \
-             them is the causal part. Smoothing cannot raise attention_auc.",
+             them is the causal part. Smoothing alone has no reason to raise attention_auc.",
         );
         for measure in MEASURES {
             draft.push(Block::Table(table(&arms, scope, measure)));
@@ -188,7 +188,7 @@ fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
         _ => "ablation-auc",
     };
     let caption = format!(
-        "-log10 p that the {} is {}: each arm against the baseline, then causal against each (above 1.3: p < 0.05)",
+        "-log10 p of a {1} {0}: each arm against the baseline, then causal against each (above 1.3: p < 0.05)",
         measure.name(),
         measure.better()
     );

@@ -57,6 +57,16 @@ impl Verdict {
         }
     }
 
+    /// Of a claim about all datasets at once, of which we have `ours`.
+    pub fn where_true(holds: bool, ours: usize) -> Self {
+        match (holds, ours) {
+            (_, 0) => Self::Unknown,
+            (_, ours) if 2 * ours < paper::COUNTED => Self::TooFew,
+            (true, _) => Self::Reproduced,
+            (false, _) => Self::NotReproduced,
+        }
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {

@@ -86,7 +86,7 @@ impl GridTable {
                 words::number_cell(Some(comparison.before.mean), 3),
                 words::number_cell(Some(comparison.after.mean), 3),
                 words::effect_cell(comparison.change(), 3),
-                words::percent_cell(comparison.mean_percent()),
+                words::percent_cell(comparison.percent().map(|effect| effect.mean)),
                 words::probability_cell(comparison.p_better),
                 words::probability_cell(row.adjusted),
                 words::number_cell(comparison.change().and_then(|effect| effect.cohens_d), 2),
@@ -95,15 +95,24 @@ impl GridTable {
         let datasets = families.first().map_or(0, |family| family.rows.len());
         let rows = (0..datasets).flat_map(|place| families.iter().filter_map(move |family| row(family, place)));
         let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
-        let headings =
-            ["pairs", "baseline", "+ CAR", "change (95 % interval)", "change", "p", "p by Holm", "Cohen's d"];
+        let headings = [
+            "pairs",
+            "baseline",
+            "+ CAR",
+            "change (95 % interval)",
+            "change, % of baseline",
+            "p",
+            "p by Holm",
+            "Cohen's d",
+        ];
         columns.extend(headings.map(Column::numbers));
         Table {
             name: format!("{}-tests", self.name),
             caption: format!(
-                "{} of all kinds together: change with CAR, and p that it is {}",
+                "{} of all kinds together, {} is better. {}",
                 words::capitalised(self.measure.name()),
-                self.measure.better()
+                self.measure.better(),
+                words::capitalised(words::P_MEANING)
             ),
             columns,
             rows: rows.collect(),

@@ -202,7 +202,7 @@ fn strengths(studies: &[Study; 2]) -> Table {
     let headings = ["lambda 0.1, 0.5", "lambda 1, 5", "p (Welch)", "p by Holm"];
     columns.extend(headings.map(Column::numbers));
     let caption =
-        "Median reduction of the test loss by strength, and p that it is larger at lambda 1 and 5".to_string();
+        "Median reduction of the test loss by strength. p: how often chance alone would show one so much larger at lambda 1 and 5".to_string();
     Table { name: "lambda-strength".into(), caption, columns, rows: rows.collect() }
 }
 
@@ -234,7 +234,8 @@ fn changes(pairing: &Pairing<'_>, scope: &Scope, measure: Measure, printed: &Cha
         );
     }
     let name = if measure == Measure::TestLoss { "lambda-loss" } else { "lambda-accuracy" };
-    let caption = format!("Average percent change in {} with CAR", measure.name());
+    let caption =
+        format!("Mean of the pairs' changes of {} with CAR, %, as the paper's appendix has it", measure.name());
     Table { name: name.into(), caption, columns, rows: rows.collect() }
 }
 

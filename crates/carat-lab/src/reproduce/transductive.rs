@@ -61,8 +61,7 @@ impl Item for Transductive {
         let finding = |measure: Measure| {
             let family = |protocol| Family::of(&control, &scope.datasets, protocol, measure, grids::counts);
             let (better, name) = (measure.better(), measure.name());
-            let claim =
-                format!("with unlabelled entities, causal effects have a {better} {name} than their constant control");
+            let claim = format!("unlabelled entities: {better} {name} than the constant control");
             Finding::beyond(self.name(), &claim, &PROTOCOLS.map(family))
         };
         Ok(MEASURES.map(finding).to_vec())
@@ -156,9 +155,10 @@ impl<'a> Opponents<'a> {
             _ => "transductive-auc",
         };
         let caption = format!(
-            "Mean {} at lambda 1 and 5, and p that every node with distributions is {}",
+            "Mean {} at lambda 1 and 5, {} is better. {}; here of every node with distributions",
             measure.name(),
-            measure.better()
+            measure.better(),
+            words::capitalised(words::P_MEANING)
         );
         Table { name: name.into(), caption, columns, rows: rows.collect() }
     }

@@ -1,0 +1,160 @@
+//! The strength that validation chooses for one variant of CAR, among strengths that ran on the same settings.
+
+use std::collections::HashSet;
+
+use carat::Protocol;
+
+use crate::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
+use crate::sweep::{Run, Setting};
+
+/// A variant at one strength, with its pairs under one protocol.
+pub(super) struct Candidate<'a> {
+    pub(super) method: Method,
+    pub(super) lambda: String,
+    pub(super) pairs: Vec<Pair<'a>>,
+}
+
+impl Candidate<'_> {
+    /// Against the baseline.
+    pub(super) fn comparison(&self, measure: Measure) -> Option<Comparison> {
+        Comparison::of(&self.pairs.iter().collect::<Vec<_>>(), measure)
+    }
+
+    /// Mean validation loss over its pairs.
+    pub(super) fn validation(&self) -> Option<f64> {
+        self.comparison(Measure::ValidationLoss).map(|comparison| comparison.after.mean)
+    }
+
+    /// `lambda 1`, with what else differs from the paper's method.
+    pub(super) fn label(&self) -> String {
+        match self.method.label() {
+            other if other.is_empty() => format!("lambda {}", self.lambda),
+            other => format!("lambda {} ({other})", self.lambda),
+        }
+    }
+}
+
+/// What validation chose under one protocol, and everything it was chosen from.
+pub(super) struct Choice<'a> {
+    pub(super) protocol: Protocol,
+    /// Every strength of the variant, the weakest first. All have pairs of the same settings.
+    pub(super) candidates: Vec<Candidate<'a>>,
+    /// The one with the lowest mean validation loss.
+    pub(super) chosen: usize,
+    /// What took no part: other variants, and strengths that ran on too few settings.
+    pub(super) others: Vec<Candidate<'a>>,
+    against_control: Vec<Pair<'a>>,
+    control: Vec<Pair<'a>>,
+}
+
+impl<'a> Choice<'a> {
+    /// Among the strengths of one variant; `None` where nothing of it pairs.
+    pub(super) fn of(runs: &[&'a Run], protocol: Protocol, variants: &[Method], method: &Method) -> Option<Self> {
+        let runs: Vec<&'a Run> = runs.iter().copied().filter(|run| run.protocol() == protocol).collect();
+        let mut candidates = strengths(&runs, method);
+        let mut others = Vec::new();
+        // Means over different settings cannot be compared, and a strength that ran on a few must not cost the others theirs.
+        let most = candidates.iter().map(|candidate| candidate.pairs.len()).max()?;
+        let settings = loop {
+            let settings = shared(&candidates);
+            if 2 * settings.len() >= most {
+                break settings;
+            }
+            let (fewest, _) = candidates.iter().enumerate().min_by_key(|(_, candidate)| candidate.pairs.len())?;
+            others.push(candidates.remove(fewest));
+        };
+        for candidate in &mut candidates {
+            candidate.pairs.retain(|pair| settings.contains(&pair.setting));
+        }
+        let validation = |candidate: &Candidate<'_>| candidate.validation().unwrap_or(f64::INFINITY);
+        let best =
+            |a: &(usize, &Candidate<'_>), b: &(usize, &Candidate<'_>)| validation(a.1).total_cmp(&validation(b.1));
+        let (chosen, candidate) = candidates.iter().enumerate().min_by(best)?;
+        let alike = |pair: &Pair<'_>| {
+            pair.after.config.lambda.to_string() == candidate.lambda && settings.contains(&pair.setting)
+        };
+        let pairs = |method: &Method, against: Opponent<'_>| -> Vec<Pair<'a>> {
+            Pairing::of(&runs, method, against).pairs.into_iter().filter(alike).collect()
+        };
+        let constant = method.control();
+        let (against_control, control) =
+            (pairs(method, Opponent::Method(&constant)), pairs(&constant, Opponent::Baseline));
+        for other in variants.iter().filter(|other| *other != method) {
+            others.extend(strengths(&runs, other));
+        }
+        Some(Self { protocol, chosen, against_control, control, candidates, others })
+    }
+
+    /// What was chosen.
+    pub(super) fn candidate(&self) -> Option<&Candidate<'a>> {
+        self.candidates.get(self.chosen)
+    }
+
+    /// Mean validation loss of the baseline over the same settings.
+    pub(super) fn baseline_validation(&self) -> Option<f64> {
+        Some(self.candidate()?.comparison(Measure::ValidationLoss)?.before.mean)
+    }
+
+    /// The chosen strength against the constant control of the same variant and strength.
+    pub(super) fn against_control(&self, measure: Measure) -> Option<Comparison> {
+        Comparison::of(&self.against_control.iter().collect::<Vec<_>>(), measure)
+    }
+
+    /// That control against the baseline.
+    pub(super) fn control(&self, measure: Measure) -> Option<Comparison> {
+        Comparison::of(&self.control.iter().collect::<Vec<_>>(), measure)
+    }
+}
+
+/// Every causal variant that there is, in the order of labels.
+pub(super) fn variants(runs: &[&Run]) -> Vec<Method> {
+    let mut methods: Vec<Method> = Vec::new();
+    for method in runs.iter().filter_map(|run| Method::of(&run.config)).filter(Method::is_causal) {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods.sort_by_key(Method::label);
+    methods
+}
+
+/// The variant that the verdict is about: the paper's where it has pairs, else the one with the most.
+pub(super) fn variant(runs: &[&Run], variants: &[Method]) -> Option<Method> {
+    let pairs = |method: &Method| Pairing::of(runs, method, Opponent::Baseline).pairs.len();
+    let paper = Method::paper();
+    if pairs(&paper) > 0 {
+        return Some(paper);
+    }
+    // The last of equals wins, so the order of labels is turned.
+    variants.iter().rev().map(|method| (pairs(method), method)).max_by_key(|(pairs, _)| *pairs).map(|(_, m)| m.clone())
+}
+
+/// The variant's pairs by strength, the weakest first. Pairs without a validation loss cannot take part in a choice.
+fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
+    let has = |run: &Run| Measure::ValidationLoss.of(&run.outcome).is_some();
+    let mut candidates: Vec<Candidate<'a>> = Vec::new();
+    for pair in Pairing::of(runs, method, Opponent::Baseline).pairs {
+        let lambda = pair.after.config.lambda.to_string();
+        if !has(pair.before) || !has(pair.after) {
+            continue;
+        }
+        match candidates.iter_mut().find(|candidate| candidate.lambda == lambda) {
+            Some(candidate) => candidate.pairs.push(pair),
+            None => candidates.push(Candidate { method: method.clone(), lambda, pairs: vec![pair] }),
+        }
+    }
+    let strength = |candidate: &Candidate<'_>| {
+        candidate.pairs.first().map(|pair| pair.after.config.lambda.of_layers(pair.after.config.layers))
+    };
+    candidates.sort_by(|a, b| strength(a).partial_cmp(&strength(b)).unwrap_or(std::cmp::Ordering::Equal));
+    candidates
+}
+
+/// The settings that every strength has.
+fn shared(candidates: &[Candidate<'_>]) -> HashSet<Setting> {
+    let settings = |candidate: &Candidate<'_>| -> HashSet<Setting> {
+        candidate.pairs.iter().map(|pair| pair.setting.clone()).collect()
+    };
+    let common = |a: HashSet<Setting>, b: HashSet<Setting>| a.intersection(&b).cloned().collect();
+    candidates.iter().map(settings).reduce(common).unwrap_or_default()
+}
