@@ -113,7 +113,7 @@ fn failures(merged: &Merged) -> Option<Block> {
 fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
     let known: Vec<&(&str, Finding)> = findings.iter().filter(|(_, finding)| !finding.is_unknown()).collect();
     if known.is_empty() {
-        let text = "It holds no runs of the paper's datasets, so it says nothing about the paper.";
+        let text = "This report holds no runs of the paper's datasets, so it says nothing about the paper.";
         return vec![Block::Paragraph(text.into())];
     }
     let of_paper: Vec<&Finding> =

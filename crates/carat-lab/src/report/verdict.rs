@@ -71,10 +71,11 @@ fn notes(runs: &[&Run]) -> String {
     let mut text = format!(
         "lambda is the one with the lowest mean validation loss over the settings that all strengths share, so test nodes had no \
          part in the choice. Pairs are runs of the same setting, intervals are 95 % bootstrap intervals of the mean change, and \
-         percents are the mean change in percent of the baseline's mean over the same pairs. {}. The constant control replaces \
+         percents are the mean change in percent of the baseline's mean over the same pairs; an interval that goes \
+         beyond 100 % says that a few pairs with large losses decide the mean. {}. The constant control replaces \
          every effect by 0.5: what it gains is smoothing of attention. attention_auc is the probability that attention ranks a \
          same-label in-edge above another; smoothing alone has no reason to raise it.",
-        words::capitalised(words::P_MEANING)
+        words::P_MEANING
     );
     if Measure::AttentionAuc.is_coarse(runs) {
         text.push_str(
@@ -115,8 +116,7 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         "p against control",
     ];
     columns.extend(headings.map(Column::numbers));
-    let caption =
-        format!("{data}: CAR at the strength that validation chose. {}", words::capitalised(words::P_MEANING));
+    let caption = format!("{data}: CAR at the strength that validation chose. {}", words::P_MEANING);
     Table { name: format!("verdict-{number}"), caption, columns, rows: rows.collect() }
 }
 

@@ -112,7 +112,7 @@ impl GridTable {
                 "{} of all kinds together, {} is better. {}",
                 words::capitalised(self.measure.name()),
                 self.measure.better(),
-                words::capitalised(words::P_MEANING)
+                words::P_MEANING
             ),
             columns,
             rows: rows.collect(),

@@ -158,7 +158,7 @@ impl<'a> Opponents<'a> {
             "Mean {} at lambda 1 and 5, {} is better. {}; here of every node with distributions",
             measure.name(),
             measure.better(),
-            words::capitalised(words::P_MEANING)
+            words::P_MEANING
         );
         Table { name: name.into(), caption, columns, rows: rows.collect() }
     }

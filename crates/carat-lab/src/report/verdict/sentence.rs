@@ -95,13 +95,11 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
             format!("; it beats a constant target (p {better}), so this is more than smoothing of attention.")
         }
         (Direction::Lowers, Direction::Raises, _) => {
-            format!("; a constant target does better still (p {worse}), so this is smoothing, not causal signal.")
+            format!("; a constant target does better still (p {worse}), so smoothing explains it.")
         }
-        (Direction::Lowers, Direction::Unclear, Direction::Lowers) => {
-            format!(
-                "; a constant target lowers it about as much (CAR against it: p {better}), so smoothing explains it."
-            )
-        }
+        (Direction::Lowers, Direction::Unclear, Direction::Lowers) => format!(
+            "; a constant target lowers it, too, and CAR is not clearly better than that (p {better}), so smoothing may be all of it."
+        ),
         (Direction::Lowers, Direction::Unclear, _) => {
             format!("; it is not clearly better than a constant target (p {better}), so smoothing may be all of it.")
         }
@@ -124,7 +122,7 @@ fn validation_words(choice: &Choice<'_>) -> String {
     let losses = choice.baseline_validation().zip(choice.candidate().and_then(|candidate| candidate.validation()));
     match losses {
         Some((without, with)) if without <= with => format!(
-            " Validation would choose no CAR at all: its mean validation loss is {with:.4}, that of the baseline {without:.4}."
+            " Validation would choose no CAR at all: the mean validation loss is {with:.4} with it and {without:.4} without."
         ),
         _ => String::new(),
     }
