@@ -51,7 +51,10 @@ pub fn count_cell(value: usize) -> Cell {
 
 /// A cell with a mean and its deviation.
 pub fn spread_cell(spread: Option<Spread>, decimals: usize) -> Cell {
-    or_undefined(spread, |spread| Cell::number(spread.text(decimals), spread.mean))
+    or_undefined(spread, |spread| {
+        Cell::number(spread.text(decimals), spread.mean)
+            .with_parts(spread.deviation.map(|deviation| ("deviation", deviation)))
+    })
 }
 
 /// A cell with a mean of whole numbers and its deviation, thousands apart.
@@ -71,9 +74,10 @@ pub fn percent_cell(percent: Option<f64>) -> Cell {
 /// A cell with a mean change and its interval. A single pair has none.
 pub fn effect_cell(effect: Option<PairedEffect>, decimals: usize) -> Cell {
     or_undefined(effect, |PairedEffect { mean, interval: (low, high), pairs, .. }| {
-        let [mean_text, low, high] = [mean, low, high].map(|value| signed(value, decimals));
-        let interval = if pairs > 1 { format!("{low} to {high}") } else { UNDEFINED.to_string() };
-        Cell::number(format!("{mean_text} ({interval})"), mean)
+        let [mean_text, low_text, high_text] = [mean, low, high].map(|value| signed(value, decimals));
+        let interval = if pairs > 1 { format!("{low_text} to {high_text}") } else { UNDEFINED.to_string() };
+        let parts = if pairs > 1 { vec![("low", low), ("high", high)] } else { Vec::new() };
+        Cell::number(format!("{mean_text} ({interval})"), mean).with_parts(parts)
     })
 }
 

@@ -41,7 +41,8 @@ pub fn overview(merged: &Merged, scope: &Scope) -> Result<Vec<Block>, Error> {
     }
     let mut blocks = vec![Block::Paragraph(basis(merged, scope))];
     blocks.extend(failures(merged));
-    blocks.extend(own_data(merged, scope));
+    let says_nothing_of_paper = findings.iter().all(|(_, finding)| finding.is_unknown());
+    blocks.extend(answers(merged, scope, says_nothing_of_paper));
     blocks.extend(claims(&findings, scope));
     blocks.push(Block::Paragraph("How to read this:".into()));
     blocks.push(Block::Points(HOW_TO_READ.map(String::from).to_vec()));
@@ -83,11 +84,11 @@ fn extent(merged: &Merged, scope: &Scope) -> String {
         return format!("{} and {}", words::counted(seeds.len(), "seed"), words::counted(splits.len(), "split"));
     }
     let grid = if scope.quick { "a quick subset of the paper's grid, not all of it" } else { "the paper's whole grid" };
-    let splits = match scope.splits {
+    let splits = match scope.splits.len() {
         0 | 1 => "1 split of every dataset".to_string(),
         splits => format!("up to {splits} splits of a dataset"),
     };
-    format!("it covers {grid}, with {} and {splits}", words::counted(scope.seeds.max(1), "seed"))
+    format!("it covers {grid}, with {} and {splits}", words::counted(scope.seeds.len(), "seed"))
 }
 
 /// Why runs failed, the most frequent reasons first.
@@ -113,7 +114,7 @@ fn failures(merged: &Merged) -> Option<Block> {
 fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
     let known: Vec<&(&str, Finding)> = findings.iter().filter(|(_, finding)| !finding.is_unknown()).collect();
     if known.is_empty() {
-        let text = "This report holds no runs of the paper's datasets, so it says nothing about the paper.";
+        let text = "This report holds no runs of the paper's grid, so it says nothing about the paper.";
         return vec![Block::Paragraph(text.into())];
     }
     let of_paper: Vec<&Finding> =
@@ -132,8 +133,10 @@ fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
         Block::Table(table(&known)),
         Block::Paragraph(
             "Counts are of datasets with p < 0.05, in brackets those that stay below it after Holm's correction; arxiv-tape is not \
-             counted. A claim is reproduced where it holds in at least the paper's share of the datasets, partly where it holds in at \
-             least half of them; fewer than four datasets are too few to tell."
+             counted. \"Worse\" counts datasets in which the opposite has p < 0.05. The comparison of p values with a neighbour vote's \
+             is the paper's own criterion; datasets in which both are equal are left out of it. A claim is reproduced where it holds in \
+             at least the paper's share of the datasets, rounded down to whole ones, partly where it holds in at least half of them; \
+             fewer than four datasets are too few to tell."
                 .into(),
         ),
     ]
@@ -194,11 +197,11 @@ fn table(findings: &[&(&str, Finding)]) -> Table {
     }
 }
 
-/// Whether CAR helps on data that is not the paper's.
-fn own_data(merged: &Merged, scope: &Scope) -> Option<Block> {
+/// Whether CAR helps, on data that is not the paper's or on all.
+fn answers(merged: &Merged, scope: &Scope, of_all: bool) -> Option<Block> {
     let of_paper = |data: &str| paper::place(data).is_some() || is_synthetic(data, scope);
     let datasets: BTreeSet<&str> =
-        merged.runs.iter().map(|run| run.config.data.as_str()).filter(|data| !of_paper(data)).collect();
+        merged.runs.iter().map(|run| run.config.data.as_str()).filter(|data| of_all || !of_paper(data)).collect();
     let points: Vec<String> = datasets.into_iter().flat_map(|data| sentences(&merged.runs, data)).collect();
     (!points.is_empty()).then_some(Block::Points(points))
 }
@@ -263,7 +266,7 @@ mod tests {
         assert!(text.contains(" of the paper's 7 claims are reproduced, 0 partly, "), "{text}");
         assert!(
             text.contains(
-                "8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm): not reproduced | Table 1: test loss"
+                "8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm, worse in 4): not reproduced | Table 1: test loss"
             ),
             "{text}"
         );

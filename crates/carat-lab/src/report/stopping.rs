@@ -72,7 +72,7 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
     columns.extend(headings.map(Column::numbers));
     let table = Table {
         name: "stopping".into(),
-        caption: "Test loss and accuracy of the weights that each rule keeps; p is that CAR is better".into(),
+        caption: format!("Test loss and accuracy of the weights that each rule keeps. {}", words::P_MEANING),
         columns,
         rows,
     };

@@ -119,7 +119,8 @@ fn above_vote(arms: &Arms<'_>, scope: &Scope, protocol: Protocol) -> (usize, usi
         let p = |arm: usize| p_of(arms.against_baseline.get(arm), data, protocol, Measure::TestLoss);
         Some((p(0)?, p(1)?))
     });
-    let both: Vec<(f64, f64)> = both.collect();
+    // Few pairs have a smallest p, and two arms that both reach it say nothing about which is ahead.
+    let both: Vec<(f64, f64)> = both.filter(|(causal, vote)| causal != vote).collect();
     (both.iter().filter(|(causal, vote)| causal < vote).count(), both.len())
 }
 

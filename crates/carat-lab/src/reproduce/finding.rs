@@ -86,7 +86,13 @@ impl Finding {
             protocol: family.protocol,
             text: match family.datasets() {
                 0 => "no runs".to_string(),
-                ours => format!("{} of {ours} ({} by Holm)", family.better(), family.better_adjusted()),
+                ours => {
+                    let worse = match family.worse() {
+                        0 => String::new(),
+                        worse => format!(", worse in {worse}"),
+                    };
+                    format!("{} of {ours} ({} by Holm{worse})", family.better(), family.better_adjusted())
+                }
             },
             verdict: Verdict::of(family.better(), family.datasets(), claimed),
         };

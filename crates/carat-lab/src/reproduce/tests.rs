@@ -188,5 +188,6 @@ fn arms_without_an_edge_are_not_called_better() {
     let none = "Causal has a lower test loss at p < 0.05, protocol best, than vote in 0 of 2 (higher in 0), than random in 0 of 2 \
                 (higher in 0) and than constant in 0 of 2 (higher in 0).";
     assert!(text.contains(none), "{text}");
-    assert!(text.contains("causal is ahead of vote in 0 of 2 datasets under protocol paper"), "{text}");
+    // Equal p values say nothing about who is ahead.
+    assert!(!text.contains("ahead of vote in"), "{text}");
 }
