@@ -124,7 +124,7 @@ fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
     if unknown > 0 {
         let quick = if scope.quick { " --quick" } else { "" };
         points.push(format!(
-            "{unknown} of {} claims and questions have no runs yet; 'carat reproduce all{quick}' computes them.",
+            "No runs yet for {unknown} of {} claims and questions; 'carat reproduce all{quick}' computes them.",
             findings.len()
         ));
     }
@@ -160,10 +160,10 @@ fn summary(findings: &[&Finding], protocol: Protocol) -> String {
         count(Verdict::NotReproduced)
     );
     if few > 0 {
-        text.push_str(&format!("; {few} rest on too few datasets to tell"));
+        text.push_str(&format!("; too few datasets to tell for {few}"));
     }
     if without > 0 {
-        text.push_str(&format!("; {without} have no runs"));
+        text.push_str(&format!("; no runs for {without}"));
     }
     text.push('.');
     text
@@ -270,10 +270,7 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(
-            text.contains(" claims and questions have no runs yet; 'carat reproduce all --quick' computes"),
-            "{text}"
-        );
+        assert!(text.contains(" claims and questions; 'carat reproduce all --quick' computes"), "{text}");
         assert!(text.contains("How to read this:\nCAR is training with"), "{text}");
     }
 
