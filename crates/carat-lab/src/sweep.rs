@@ -3,6 +3,7 @@
 mod curve;
 mod execute;
 mod grid;
+mod merge;
 mod plan;
 mod run;
 mod store;
@@ -12,5 +13,6 @@ mod worker;
 pub use curve::{Curve, Point};
 pub use execute::{Event, SweepOptions, Tally, open_datasets, sweep};
 pub use grid::Grid;
+pub use merge::{Merged, merge};
 pub use run::{Outcome, Run, Setting, TrainingCurve, described};
-pub use store::{CODE, Merged, Record, Store, merge};
+pub use store::{CODE, Record, Store};

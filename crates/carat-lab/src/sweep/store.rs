@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use carat::{Error, Protocol, TrainConfig};
+use carat::{Error, TrainConfig};
 use carat_graph::DataError;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::curve::Curve;
 use super::plan::Training;
-use super::run::{Outcome, Run, TrainingCurve};
+use super::run::Outcome;
 use super::train::Trained;
 use super::worker::Worker;
 
@@ -283,7 +283,7 @@ impl Store {
     }
 
     /// Every curve, by its training's key.
-    fn curves(&self) -> Result<HashMap<String, Curve>, Error> {
+    pub(super) fn curves(&self) -> Result<HashMap<String, Curve>, Error> {
         let rows: Vec<(String, Vec<u8>)> = self.sql(|connection| {
             let mut query = connection.prepare("SELECT training, curve FROM curves")?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -341,94 +341,6 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
         }),
     };
     Ok((row.get("key")?, row.get("training")?, row.get("code")?, row.get("data_sum")?, row.get("finished")?, result))
-}
-
-/// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of this
-/// code are taken, or else of the one with the latest result; where they hold results on several contents of one dataset,
-/// those on the latest. The rest is counted.
-pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
-    let mut records: Vec<Record> = Vec::new();
-    for store in stores {
-        records.extend(store.records()?);
-    }
-    // A run that failed on one machine may have succeeded on another.
-    records.sort_by(|a, b| a.key.cmp(&b.key).then(a.result.is_err().cmp(&b.result.is_err())));
-    records.dedup_by(|later, first| later.key == first.key);
-    // One dataset may lie at different places on different machines: it has the shortest of its names.
-    let mut names: HashMap<String, String> = HashMap::new();
-    for record in &records {
-        let name = names.entry(record.data_sum.clone()).or_insert_with(|| record.config.data.clone());
-        let shorter = |one: &str, other: &str| (one.len(), one) < (other.len(), other);
-        if shorter(&record.config.data, name) {
-            name.clone_from(&record.config.data);
-        }
-    }
-    for record in &mut records {
-        if let Some(name) = names.get(&record.data_sum) {
-            record.config.data.clone_from(name);
-        }
-    }
-    let ours = records.iter().any(|record| record.code == CODE);
-    let latest = records.iter().max_by_key(|record| record.finished).map(|record| record.code.clone());
-    let code = if ours { CODE.to_string() } else { latest.unwrap_or_else(|| CODE.to_string()) };
-    let mut latest_data: HashMap<String, (i64, String)> = HashMap::new();
-    for record in records.iter().filter(|record| record.code == code) {
-        let candidate = (record.finished, record.data_sum.clone());
-        let latest = latest_data.entry(record.config.data.clone()).or_insert_with(|| candidate.clone());
-        *latest = candidate.max(latest.clone());
-    }
-    let is_taken = |record: &Record| {
-        let latest = latest_data.get(&record.config.data);
-        record.code == code && latest.is_some_and(|(_, data_sum)| *data_sum == record.data_sum)
-    };
-    let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(is_taken);
-    let mut merged = Merged { code, left_out: left_out.len(), ..Merged::default() };
-    let mut curves: HashMap<String, Curve> = HashMap::new();
-    for store in stores {
-        for (training, curve) in store.curves()? {
-            // The longer one tells more rules apart; where both have an epoch, they are equal.
-            let known = curves.entry(training).or_default();
-            if known.epochs() < curve.epochs() {
-                *known = curve;
-            }
-        }
-    }
-    for Record { config, training, result, .. } in taken {
-        if let Some(curve) = curves.remove(&training) {
-            // One protocol for all, so that curves pair.
-            let config = TrainConfig { protocol: Protocol::default(), ..config.clone() };
-            merged.curves.push(TrainingCurve { config, curve });
-        }
-        match result {
-            Ok(outcome) => merged.runs.push(Run { config, outcome }),
-            Err(error) => merged.failures.push((config, error)),
-        }
-    }
-    Ok(merged)
-}
-
-impl Merged {
-    /// Keeps what is about these datasets.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.runs.retain(|run| keep(&run.config.data));
-        self.curves.retain(|training| keep(&training.config.data));
-        self.failures.retain(|(config, _)| keep(&config.data));
-    }
-}
-
-/// What stores hold together.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Merged {
-    /// Finished runs.
-    pub runs: Vec<Run>,
-    /// The curves of their trainings, each once.
-    pub curves: Vec<TrainingCurve>,
-    /// Runs that failed, with their errors.
-    pub failures: Vec<(TrainConfig, String)>,
-    /// The code that computed them.
-    pub code: String,
-    /// Runs of other versions of the code or of the data, not shown.
-    pub left_out: usize,
 }
 
 fn problem(path: &Path, error: &rusqlite::Error) -> Error {
