@@ -124,7 +124,7 @@ impl SweepProgress {
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
-            let style = ProgressStyle::with_template("{pos}/{len} runs {bar:24} {elapsed} {msg}");
+            let style = ProgressStyle::with_template("{pos}/{len} runs {bar:24} {elapsed}{msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.enable_steady_tick(Duration::from_millis(500));
             bar

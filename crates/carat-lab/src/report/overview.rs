@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carat::{Error, Protocol};
+use carat::{Error, Protocol, TrainConfig};
 
 use super::verdict::sentences;
 use super::{Block, Cell, Column, Table};
 use crate::compare::words;
 use crate::reproduce::{Finding, Scope, Verdict, items, paper};
-use crate::sweep::Merged;
+use crate::sweep::{Merged, described};
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 /// Distinct errors that are quoted; the rest is counted.
@@ -93,16 +93,19 @@ fn extent(merged: &Merged, scope: &Scope) -> String {
 
 /// Why runs failed, the most frequent reasons first.
 fn failures(merged: &Merged) -> Option<Block> {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, error) in &merged.failures {
-        *reasons.entry(error).or_default() += 1;
+    let mut reasons: BTreeMap<&str, Vec<&TrainConfig>> = BTreeMap::new();
+    for (config, error) in &merged.failures {
+        reasons.entry(error).or_default().push(config);
     }
-    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut reasons: Vec<(&str, Vec<&TrainConfig>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, configs)| std::cmp::Reverse(configs.len()));
     let mut points: Vec<String> = reasons
         .iter()
         .take(ERRORS_SHOWN)
-        .map(|(error, count)| format!("{}: {error}", words::counted(*count, "failed run")))
+        .map(|(error, configs)| {
+            let example = configs.first().map_or(String::new(), |config| described(config));
+            format!("{}: {error} (one of them: {example})", words::counted(configs.len(), "failed run"))
+        })
         .collect();
     if let Some(more) = reasons.len().checked_sub(ERRORS_SHOWN).filter(|more| *more > 0) {
         points.push(format!("and {}", words::counted(more, "other reason")));
@@ -213,8 +216,6 @@ fn is_synthetic(data: &str, scope: &Scope) -> bool {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-
-    use carat::TrainConfig;
 
     use super::*;
     use crate::compare::made_up::{self, baseline, both_protocols, regularised};
