@@ -262,8 +262,8 @@ mod tests {
             product(MatrixMut::strided(&mut out, m, n, n + 1), a_t, b_rows, 0.5, accumulate);
             for (at, (found, old)) in out.iter().zip(before).enumerate() {
                 let (r, c) = (at / (n + 1), at % (n + 1));
-                let sum: f64 = 0.5 * (0..k).map(|i| a[i * m + r] * b[i * n + c]).sum::<f64>();
-                let expected = if c == n { old } else { sum + if accumulate { old } else { 0.0 } };
+                let sum = |c: usize| 0.5 * (0..k).map(|i| a[i * m + r] * b[i * n + c]).sum::<f64>();
+                let expected = if c == n { old } else { sum(c) + if accumulate { old } else { 0.0 } };
                 assert!((found - expected).abs() < 1e-9, "{r}, {c}: {found} against {expected}");
             }
         }
