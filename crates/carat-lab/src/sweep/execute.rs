@@ -84,9 +84,7 @@ pub fn sweep(
     options: &SweepOptions<'_>,
 ) -> Result<Tally, Error> {
     let sums = datasets.iter().map(|(name, dataset)| (name.clone(), plan::data_sum(dataset))).collect();
-    let (shard, count) = options.shard;
-    let trainings: Vec<Training> =
-        plan::plan(runs, &sums)?.into_iter().filter(|training| training.is_in_shard(shard, count)).collect();
+    let trainings = plan::share(plan::plan(runs, &sums)?, options.shard);
     if options.retry_failed {
         store.forget_failures(&trainings)?;
     }
