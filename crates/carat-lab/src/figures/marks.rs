@@ -95,7 +95,7 @@ impl<'a> Pen<'a> {
     fn bar(&mut self, (x, value): (f64, f64), series: usize, tip: &str) {
         let base = if self.y.is_logarithmic() { self.y.range().0 } else { 0.0 };
         let (from, to) = (self.y.place(base), self.y.place(value));
-        let clipped = (from - to).abs() < 0.05 && value != base;
+        let clipped = (from - to).abs() < 0.05 && value != base && !self.y.holds(value);
         if !self.x.holds(x) || !value.is_finite() || !self.reaches(value) || clipped {
             self.outside += 1;
             return;

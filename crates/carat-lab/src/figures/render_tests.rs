@@ -146,3 +146,19 @@ fn a_chart_of_nothing_is_still_a_figure() {
     let blank = chart(vec![panel(Axis::default(), Axis::default(), Vec::new())]);
     assert!(blank.html().contains("0 marks") && !blank.html().contains("NaN"));
 }
+
+#[test]
+fn a_bar_too_small_to_see_is_no_bar_left_out() {
+    let bar = |at: (f64, f64)| Mark::Bar { at, series: 0, tip: format!("bar {}", at.1) };
+    let panel = ChartPanel {
+        title: "t".into(),
+        note: String::new(),
+        x: Axis { categories: vec!["a".into(), "b".into(), "c".into()], ..Axis::default() },
+        y: Axis::default(),
+        marks: vec![bar((0.0, 20.0)), bar((1.0, 1e-4)), bar((2.0, 0.0))],
+    };
+    let chart = Chart { title: "c".into(), caption: String::new(), series: vec!["s".into()], panels: vec![panel] };
+    let html = chart.html();
+    assert!(!html.contains("not drawn"), "{html}");
+    assert_eq!(html.matches("<title>bar ").count(), 3);
+}
