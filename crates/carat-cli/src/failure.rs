@@ -1,11 +1,11 @@
 //! How the program ends when it does not end well: one or two lines on stderr, and an exit code.
 
-use std::any::Any;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use carat_graph::{DataError, printable};
+use carat_lab::parallel::reason_of_panic;
 
 /// The work failed: network, disk, a run that diverged.
 const WORK_FAILED: u8 = 1;
@@ -83,19 +83,9 @@ fn install_panic_hook() {
         let place = panic.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
         eprintln!(
             "error: carat has a bug: {}{place}; please report this line and your command to its maintainers",
-            reason(panic.payload())
+            reason_of_panic(panic.payload())
         );
     }));
-}
-
-/// What a panic said, on one line.
-fn reason(payload: &dyn Any) -> String {
-    let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => *text,
-        (_, Some(text)) => text.as_str(),
-        _ => "no reason given",
-    };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -121,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_panic_is_one_line() {
-        assert_eq!(reason(&"two\n  lines"), "two lines");
-        assert_eq!(reason(&String::from("owned")), "owned");
-        assert_eq!(reason(&7), "no reason given");
+        assert_eq!(reason_of_panic(&"two\n  lines"), "two lines");
+        assert_eq!(reason_of_panic(&String::from("owned")), "owned");
+        assert_eq!(reason_of_panic(&7), "no reason given");
     }
 }

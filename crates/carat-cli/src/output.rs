@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use carat_lab::compare::words;
 use carat_lab::report::{Block, Column, Table};
 use serde::Serialize;
 
@@ -40,15 +41,7 @@ pub fn check_folder_of(flag: &str, out: &Path) -> Result<(), Failure> {
 
 /// 1234567 as 1,234,567.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    words::thousands(number as usize)
 }
 
 /// 1536 as 1.5 kB.

@@ -1,5 +1,6 @@
 //! Many independent pieces of work on all threads, each piece on one.
 
+use std::any::Any;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,6 +35,16 @@ pub fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> Result<R, Erro
     let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     results.sort_by_key(|(number, _)| *number);
     Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// What a panic said, on one line.
+pub fn reason_of_panic(payload: &dyn Any) -> String {
+    let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => *text,
+        (_, Some(text)) => text.as_str(),
+        _ => "no reason given",
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use carat_graph::catalogue;
 use carat_lab::reproduce::{self, Item, Scope};
-use carat_lab::sweep::{self, Store, SweepOptions, merge};
+use carat_lab::sweep::merge;
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};
+use super::sweep::{Work, compute};
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
-use crate::progress::SweepProgress;
-use crate::{interrupt, output};
+use crate::output;
 
 /// Compute the paper's tables and figures, each beside the paper's own
 #[derive(Debug, clap::Args)]
@@ -81,27 +81,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
             runs.extend(grid.runs()?);
         }
     }
-    output::check_folder_of("--store", &args.store)?;
-    let store = Store::open(&args.store)?;
-    let datasets = sweep::open_datasets(&runs, &scope.data_dir)?;
-    let interrupted = interrupt::flag()?;
-    let progress = SweepProgress::new();
-    let options = SweepOptions {
-        shard: (0, 1),
-        retry_failed: args.retry_failed,
-        interrupted: &interrupted,
-        on_event: &|event| progress.show(&event),
-    };
-    let tally = carat::with_threads(args.threads.threads, || sweep::sweep(&store, &datasets, &runs, &options));
-    progress.finish();
-    let tally = tally??;
+    let (retry, data_dir) = (args.retry_failed, &scope.data_dir);
+    let work = Work { store: &args.store, runs: &runs, data_dir, shard: (0, 1), retry };
+    let (store, tally) = compute(&work, &args.threads)?;
     if tally.left > 0 {
         let (left, store) = (tally.left, args.store.display());
         return Err(Failure::work(format!(
             "stopped with {left} runs left; the same command goes on, 'carat report {store}' shows what there is"
         )));
     }
-    drop(datasets);
     let mut merged = merge(&[store])?;
     let in_scope =
         |data: &str| scope.datasets.iter().chain(scope.synthetic.iter().map(|(name, _)| name)).any(|d| d == data);

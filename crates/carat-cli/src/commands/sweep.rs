@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use carat::TrainConfig;
 use carat_lab::sweep::{self, Grid, Store, SweepOptions, Tally};
 use serde::Serialize;
 
@@ -85,20 +86,10 @@ struct Printed<'a> {
 pub fn run(args: Args) -> Result<(), Failure> {
     let grid = read_grid(&args)?;
     let runs = grid.runs()?;
-    output::check_folder_of("--store", &args.store)?;
-    let datasets = sweep::open_datasets(&runs, &args.data_folder.path())?;
-    let store = Store::open(&args.store)?;
-    let interrupted = interrupt::flag()?;
-    let progress = SweepProgress::new();
-    let options = SweepOptions {
-        shard: args.shard,
-        retry_failed: args.retry_failed,
-        interrupted: &interrupted,
-        on_event: &|event| progress.show(&event),
-    };
-    let tally = carat::with_threads(args.threads.threads, || sweep::sweep(&store, &datasets, &runs, &options));
-    progress.finish();
-    let tally = tally??;
+    let data_dir = args.data_folder.path();
+    let work =
+        Work { store: &args.store, runs: &runs, data_dir: &data_dir, shard: args.shard, retry: args.retry_failed };
+    let (_, tally) = compute(&work, &args.threads)?;
     let path = args.store.display().to_string();
     output::show(args.format.json, &Printed { store: &path, tally }, || text(&path, tally))?;
     if tally.left > 0 {
@@ -114,6 +105,33 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+/// What to compute, and where it goes.
+pub(super) struct Work<'a> {
+    pub(super) store: &'a Path,
+    pub(super) runs: &'a [TrainConfig],
+    pub(super) data_dir: &'a Path,
+    pub(super) shard: (usize, usize),
+    pub(super) retry: bool,
+}
+
+/// Computes what the store lacks, and shows how far it is. The store is made only once the data is known to be there.
+pub(super) fn compute(work: &Work<'_>, threads: &Threads) -> Result<(Store, Tally), Failure> {
+    output::check_folder_of("--store", work.store)?;
+    let datasets = sweep::open_datasets(work.runs, work.data_dir)?;
+    let store = Store::open(work.store)?;
+    let interrupted = interrupt::flag()?;
+    let progress = SweepProgress::new();
+    let options = SweepOptions {
+        shard: work.shard,
+        retry_failed: work.retry,
+        interrupted: &interrupted,
+        on_event: &|event| progress.show(&event),
+    };
+    let tally = carat::with_threads(threads.threads, || sweep::sweep(&store, &datasets, work.runs, &options));
+    progress.finish();
+    Ok((store, tally??))
 }
 
 fn read_grid(args: &Args) -> Result<Grid, Failure> {

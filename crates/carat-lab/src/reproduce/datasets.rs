@@ -29,7 +29,7 @@ impl Item for Datasets {
         let mut rows = Vec::new();
         let (mut differing, mut unopened) = (Vec::new(), Vec::new());
         for figures in paper::DATASETS.iter().filter(|figures| scope.datasets.iter().any(|data| data == figures.data)) {
-            let dataset = match carat_graph::open(figures.data, scope.data_dir()) {
+            let dataset = match carat_graph::open(figures.data, &scope.data_dir) {
                 Ok(dataset) => dataset,
                 // A report on a store can be made where the data is not.
                 Err(problem) => {

@@ -41,7 +41,7 @@ impl Item for Runtime {
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
         // Sizes are a courtesy: a report on a store can be made where the data is not.
         let datasets: Vec<(String, Option<Dataset>)> =
-            scope.datasets.iter().map(|data| (data.clone(), carat_graph::open(data, scope.data_dir()).ok())).collect();
+            scope.datasets.iter().map(|data| (data.clone(), carat_graph::open(data, &scope.data_dir).ok())).collect();
         draft.push(Block::Table(seconds(&pairing, scope)));
         let sizes = sizes(&datasets);
         if !sizes.rows.is_empty() {

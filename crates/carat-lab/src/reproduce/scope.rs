@@ -64,11 +64,6 @@ impl Scope {
         }
     }
 
-    /// Where datasets lie.
-    pub fn data_dir(&self) -> &Path {
-        &self.data_dir
-    }
-
     /// Splits to compute on a dataset: those asked for that it has.
     pub fn splits_of(&self, data: &str) -> Vec<usize> {
         let of_data = catalogue::find(data).map_or(1, |entry| entry.facts.splits.max(1) as usize);

@@ -15,6 +15,7 @@ use super::run::Outcome;
 use super::store::{Claim, Store};
 use super::train::{Trained, train};
 use super::worker::Worker;
+use crate::parallel::reason_of_panic;
 
 /// How often to look whether another process has finished what it claimed.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -190,7 +191,7 @@ impl Work<'_> {
             Ok(Ok(None)) => return Ok(false),
             Ok(Ok(Some(trained))) => trained,
             Ok(Err(error)) => failed(error.to_string()),
-            Err(panic) => failed(format!("carat has a bug: {}", reason(&*panic))),
+            Err(panic) => failed(format!("carat has a bug: {}", reason_of_panic(&*panic))),
         };
         self.store.finish(&training, &trained)?;
         self.counts.computed.fetch_add(training.runs.len(), Ordering::Relaxed);
@@ -206,14 +207,5 @@ impl Work<'_> {
     fn dataset(&self, training: &Training) -> Result<&Dataset, Error> {
         let data = training.config().data;
         self.datasets.get(&data).ok_or_else(|| Error::Config(format!("the dataset {data} was not opened")))
-    }
-}
-
-/// What a panic said.
-fn reason(payload: &(dyn std::any::Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_string(),
-        (_, Some(text)) => text.clone(),
-        _ => "no reason given".to_string(),
     }
 }
