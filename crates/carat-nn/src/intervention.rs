@@ -47,6 +47,10 @@ pub struct Rerun<T> {
     out: Vec<T>,
     state: TargetState<T>,
     own_scores: Vec<T>,
+    /// In place of their outputs, all that the next layer needs of those.
+    products: Vec<T>,
+    /// The deleted edges.
+    lost: Vec<u32>,
     reach: Reach,
     /// Whether a target of the last plan is among its own sources.
     own_sources: bool,
@@ -120,6 +124,9 @@ impl<T: Real> Network<T> {
     fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], work: &mut Workspace<T>, rerun: &mut Rerun<T>) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         rerun.before.clear();
+        rerun.lost.clear();
+        rerun.lost.extend(deletions.iter().map(|deletion| deletion.edge));
+        let mut as_products = false;
         rerun.row_of.resize(blocks.nodes().len(), 0);
         for l in 0..layers {
             let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
@@ -127,20 +134,32 @@ impl<T: Real> Network<T> {
             let in_place = rerun.gather(&work.h[l], sources, hidden);
             let (below, above) = work.h.split_at_mut(l + 1);
             let pass = self.pass(l, &below[l]);
-            let LayerState { sources: state, targets: before_deletion, .. } = &mut work.states[l];
+            let (states, next) = work.states.split_at_mut(l + 1);
+            let LayerState { sources: state, targets: before_deletion, .. } = &mut states[l];
             if reads_changed {
                 self.attention.sources(pass, sources, state);
             }
-            let Rerun { offsets, sources: list, own, out, state: targets, now, before, .. } = rerun;
-            // Rows of the next layer's input follow those of the pass with all edges.
-            let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
-            let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
-            out.resize(kept + now.nodes.len() * hidden, T::ZERO);
+            // Where nobody but the target itself reads its new output, the next layer may need little of it.
+            let alone = l + 2 == layers && rerun.targets_alone(&rerun.now, deletions);
+            let reader = next.first().filter(|_| alone);
+            let vectors = reader.and_then(|next| self.attention.own_vectors(pass.shape, &next.sources));
+            let Rerun { offsets, sources: list, own, out, products, lost, state: targets, now, before, .. } = rerun;
             // The first layer's inputs are as they were.
-            let known = (l == 0).then_some(Known { state: before_deletion, rows: &now.nodes });
+            let known = (l == 0).then_some(Known { state: before_deletion, block, rows: &now.nodes, lost });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
-            let rows = Targets { offsets, sources: list, h: own, known };
-            self.attention.targets(pass, state, rows, &mut out[kept..], targets);
+            let rows = Targets { offsets, sources: list, h: own, products: None, known };
+            if let Some(vectors) = vectors {
+                products.resize(now.nodes.len() * vectors.len() / hidden, T::ZERO);
+                self.attention.products(pass, state, rows, vectors, products, targets);
+            } else {
+                let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
+                // Rows of the next layer's input follow those of the pass with all edges.
+                let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
+                let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
+                out.resize(kept + now.nodes.len() * hidden, T::ZERO);
+                self.attention.targets(pass, state, rows, &mut out[kept..], targets);
+            }
+            as_products = vectors.is_some();
             work.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
@@ -150,16 +169,20 @@ impl<T: Real> Network<T> {
 }
 
 impl<T: Real> Rerun<T> {
+    /// Whether a layer's affected nodes are the deletions' targets and no other, and none is its own source.
+    fn targets_alone(&self, affected: &Affected, deletions: &[Deletion]) -> bool {
+        affected.nodes.len() == deletions.len() && !self.own_sources
+    }
+
     /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node that
     /// is changed itself; such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
-        let Self { before, now, offsets, sources: list, reach, row_of, own_sources, .. } = self;
-        let targets_alone = before.nodes.len() == deletions.len();
-        if hops == 0 && targets_alone && !*own_sources {
+        if hops == 0 && self.targets_alone(&self.before, deletions) {
             // The same targets with the same in-edges as in the layer below; only their own inputs have changed.
-            now.clone_from(before);
+            self.now.clone_from(&self.before);
             return false;
         }
+        let Self { before, now, offsets, sources: list, reach, row_of, own_sources, .. } = self;
         *own_sources = false;
         now.clear();
         offsets.clear();

@@ -12,7 +12,8 @@ const CLASSES: usize = 3;
 fn arbitrary_graph() -> impl Strategy<Value = Graph> {
     let edges = proptest::collection::vec((0u32..14, 0u32..10), 1..40);
     (edges, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(edges, hub, loops, symmetric)| {
-        let (mut src, mut dst): (Vec<u32>, Vec<u32>) = edges.into_iter().unzip();
+        // A graph without any self-loop is computed in fewer steps.
+        let (mut src, mut dst): (Vec<u32>, Vec<u32>) = edges.into_iter().filter(|(i, j)| loops || i != j).unzip();
         if hub {
             src.extend(1..13);
             dst.extend([0; 12]);

@@ -52,8 +52,8 @@ pub(crate) trait Score<T: Real>: Copy + Send + Sync {
     /// Values per target that [`Score::backward_row`] fills.
     fn target_width(&self) -> usize;
 
-    /// Writes the scores of target j's in-edges, `heads` per edge.
-    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]);
+    /// Writes the scores of a target's in-edges, `heads` per edge; its own values stand in row `own`.
+    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]);
 
     /// Given the gradient with respect to the scores of target j's in-edges, turns it into the gradient that reaches
     /// the sources' side and writes the gradient of the target's own values.
@@ -84,7 +84,11 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
     );
 }
 
-/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width).
+/// Where a target's state keeps the aggregate.
+pub(crate) const AGGREGATE: usize = 0;
+
+/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for an
+/// in-edge, the score has the own values of then, and attention is filled only where it is needed.
 pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha: &mut [T], aggregate: &mut [T]) {
     let offsets = shape.targets.offsets;
     target_chunks(offsets).run(
@@ -110,7 +114,20 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     for (row, aggregate) in aggregate.chunks_exact_mut(heads * width).enumerate() {
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
-        score.row(simd, shape, j, alpha);
+        let mut own = j;
+        if let Some(known) = shape.targets.known {
+            own = known.rows[j] as usize;
+            if let Some((source, lost)) = known.lost(j, heads) {
+                let before = &known.state.buffers[AGGREGATE][own * heads * width..];
+                for ((aggregate, before), &lost) in
+                    aggregate.chunks_exact_mut(width).zip(before.chunks_exact(width)).zip(lost)
+                {
+                    vector::subtract_share(simd, aggregate, before, lost, shape.source(source));
+                }
+                continue;
+            }
+        }
+        score.row(simd, shape, j, own, alpha);
         vector::softmax_edges(alpha, heads);
         for (k, aggregate) in aggregate.chunks_exact_mut(width).enumerate() {
             vector::weighted_sum(

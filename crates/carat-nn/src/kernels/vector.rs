@@ -56,6 +56,25 @@ pub(crate) fn add_scaled<S: Simd, T: Real>(_: S, y: &mut [T], a: T, x: &[T]) {
     }
 }
 
+/// out = (sum - share * row) / (1 - share)
+#[inline(always)]
+pub(crate) fn subtract_share<S: Simd, T: Real>(_: S, out: &mut [T], sum: &[T], share: T, row: &[T]) {
+    let (sum, row) = (&sum[..out.len()], &row[..out.len()]);
+    let kept = T::ONE / (T::ONE - share);
+    let lost = -share * kept;
+    for ((out, sum), row) in out.iter_mut().zip(sum).zip(row) {
+        *out = multiply_add::<S, T>(kept, *sum, lost * *row);
+    }
+}
+
+/// out += scale * (sum - share * row) / (1 - share)
+#[inline(always)]
+pub(crate) fn add_without_share<S: Simd, T: Real>(simd: S, out: &mut [T], scale: T, sum: &[T], share: T, row: &[T]) {
+    let kept = scale / (T::ONE - share);
+    add_scaled(simd, out, kept, sum);
+    add_scaled(simd, out, -share * kept, row);
+}
+
 /// Rows with weights, to be summed by [`weighted_sum`].
 pub(crate) trait WeightedRows<T> {
     /// Adds every (weight, row) to `sum`, always in the same order.

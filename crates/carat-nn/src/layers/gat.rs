@@ -16,6 +16,7 @@ use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, T
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector::{self, RowSum, Start, WeightedRows};
+use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
@@ -26,6 +27,14 @@ const CHUNK_NODES: usize = 128;
 
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
 pub(super) const SCORE_SLOPE: f64 = 0.2;
+
+/// Where the sources' state keeps u and the value matrices side by side.
+const U: usize = 1;
+const PACKED: usize = 2;
+
+/// Where the targets' state keeps their own scores and, for products, the vectors led through the value matrices.
+const TARGET_SCORE: usize = 1;
+const FOLDED: usize = 2;
 
 /// The GAT layer.
 #[derive(Debug, Clone, Copy)]
@@ -69,17 +78,40 @@ impl<T: Real> Attention<T> for Gat {
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
+        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
+        let aggregate = aggregate(pass, sources, targets, state);
+        per_head::average(out, aggregate, &sources.buffers[PACKED], bias, pass.shape);
+    }
+
+    /// A target's own input takes part in its scores alone: u_dst_k . h_j.
+    fn own_vectors<'a>(&self, LayerShape { width, heads }: LayerShape, sources: &'a SourceState<T>) -> Option<&'a [T]> {
+        Some(&sources.buffers[U][heads * width..])
+    }
+
+    /// v . out_j = v . bias + sum_k ((1/K) W_k^T v) . aggregate_jk: a few numbers per target instead of F.
+    fn products(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        vectors: &[T],
+        products: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
         let LayerShape { width, heads } = pass.shape;
         let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [source_score, u, packed] = &sources.buffers;
-        let [aggregate, target_score, _] = &mut state.buffers;
-        let target_score = sized(target_score, targets.len() * heads);
-        node_scores(target_score, targets.h, &u[heads * width..], heads);
-        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
-        let aggregate = sized(aggregate, targets.len() * heads * width);
-        let shape = Shape { targets, heads, width, h: pass.h };
-        aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
-        per_head::average(out, aggregate, packed, bias, pass.shape);
+        let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
+        let [_, _, folded] = &mut state.buffers;
+        let mut folded = std::mem::take(folded);
+        let (folded_bias, folded_vectors) = sized(&mut folded, count * (1 + all)).split_at_mut(count);
+        let vectors = Matrix::new(vectors, count, width);
+        multiply(MatrixMut::new(folded_bias, count, 1), vectors, Matrix::new(bias, width, 1), T::ONE);
+        let share = T::ONE / T::from_f64(heads as f64);
+        let packed = Matrix::new(&sources.buffers[PACKED], width, all);
+        multiply(MatrixMut::new(folded_vectors, count, all), vectors, packed, share);
+        let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
+        dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
+        state.buffers[FOLDED] = folded;
     }
 
     fn backward(
@@ -124,6 +156,32 @@ impl<T: Real> Attention<T> for Gat {
         score_vectors_backward(d_u_src, weight, att_src, width, d_weight, d_att_src);
         score_vectors_backward(d_u_dst, weight, att_dst, width, d_weight, d_att_dst);
     }
+}
+
+/// Fills the attention and the sums of the inputs; gives the sums.
+fn aggregate<'a, T: Real>(
+    pass: Pass<'_, T>,
+    sources: &SourceState<T>,
+    targets: Targets<'_, T>,
+    state: &'a mut TargetState<T>,
+) -> &'a [T] {
+    let LayerShape { width, heads } = pass.shape;
+    let [source_score, u, _] = &sources.buffers;
+    let [aggregate, target_score, _] = &mut state.buffers;
+    let target_score = match (targets.known, targets.products) {
+        (Some(known), _) => &known.state.buffers[TARGET_SCORE][..],
+        (None, Some(products)) => products,
+        (None, None) => {
+            let target_score = sized(target_score, targets.len() * heads);
+            node_scores(target_score, targets.h, &u[heads * width..], heads);
+            target_score
+        }
+    };
+    let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+    let aggregate = sized(aggregate, targets.len() * heads * width);
+    let shape = Shape { targets, heads, width, h: pass.h };
+    aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
+    aggregate
 }
 
 /// s_ik = h_i . u_k
@@ -190,9 +248,9 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
     }
 
     #[inline(always)]
-    fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
+    fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
-        let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
+        let own = &self.target_score[own * self.heads..(own + 1) * self.heads];
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
             for ((score, &source), &own) in scores.iter_mut().zip(source).zip(own) {

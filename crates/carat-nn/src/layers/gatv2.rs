@@ -13,7 +13,7 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
+use super::{Attention, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::{dense, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -22,6 +22,9 @@ use crate::real::Real;
 use crate::rows::{ChunkRows, EdgeRows, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 use carat_graph::Block;
+
+/// Where the targets' state keeps r.
+const R: usize = 0;
 
 /// The GATv2 layer.
 #[derive(Debug, Clone, Copy)]
@@ -63,17 +66,30 @@ impl<T: Real> Attention<T> for GatV2 {
     ) {
         let LayerShape { width, heads } = pass.shape;
         let [att, _, _, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
-        let r = sized(&mut state.buffers[0], targets.len() * heads * width);
-        match targets.known {
-            Some(known) => known.rows(0, heads * width, r),
-            None => project(r, targets.h, weight_r, bias_r),
-        }
+        let [r, sums, _] = &mut state.buffers;
+        let r = match targets.known {
+            Some(known) => &known.state.buffers[R][..],
+            None => {
+                let r = sized(r, targets.len() * heads * width);
+                project(r, targets.h, weight_r, bias_r);
+                r
+            }
+        };
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
         let view = View { targets, heads, width, att, l: &sources.buffers[0], r };
-        target_chunks(targets.offsets)
-            .run((EdgeRows::new(alpha, targets.offsets, heads), Rows::new(out, width)), |range, (alpha, out)| {
-                forward_rows(view, range.start, bias, alpha.into_slice(), out.into_slice())
-            });
+        let chunks = target_chunks(targets.offsets);
+        // One target's sums by head, where in-edges are subtracted from them.
+        let sum_width = if targets.known.is_some() { heads * width } else { 0 };
+        let sums = sized(sums, chunks.len() * sum_width);
+        let outputs = (
+            EdgeRows::new(alpha, targets.offsets, heads),
+            Rows::new(out, width),
+            ChunkRows::new(sums, &chunks, sum_width),
+        );
+        chunks.run(outputs, |range, (alpha, out, sums)| {
+            let outputs = (alpha.into_slice(), out.into_slice(), sums.into_slice());
+            forward_rows(view, range.start, bias, outputs);
+        });
     }
 
     fn backward(
@@ -162,6 +178,22 @@ impl<T> View<'_, T> {
     }
 }
 
+impl<T: Real> View<'_, T> {
+    /// sum_i alpha_ijk l_ik by head, of a target with all its in-edges.
+    #[inline(always)]
+    fn sums<S: Simd>(&self, simd: S, known: Known<'_, T>, target: usize, sums: &mut [T]) {
+        let first = known.block.offsets()[target];
+        sums.fill(T::ZERO);
+        for (at, &i) in known.block.in_neighbours(target).iter().enumerate() {
+            let alpha = &known.state.alpha[(first + at) * self.heads..(first + at + 1) * self.heads];
+            let rows = sums.chunks_exact_mut(self.width).zip(self.l(i as usize).chunks_exact(self.width));
+            for ((sum, l), &alpha) in rows.zip(alpha) {
+                vector::add_scaled(simd, sum, alpha, l);
+            }
+        }
+    }
+}
+
 /// What the pass over sources reads, by edge or by target.
 #[derive(Clone, Copy)]
 struct Gradients<'a, T> {
@@ -177,17 +209,35 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
     view: View<'a, T>,
     first: usize,
     bias: &'a [T],
-    alpha: &'a mut [T],
-    out: &'a mut [T],
+    outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
+    let (alpha, out, sums) = outputs;
     let (heads, width) = (view.heads, view.width);
     let slope = T::from_f64(SCORE_SLOPE);
     let share = T::ONE / T::from_f64(heads as f64);
     let offsets = view.targets.offsets;
+    let mut summed = usize::MAX;
     for (row, out) in out.chunks_exact_mut(width).enumerate() {
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
-        let r = view.r(j);
+        let mut own = j;
+        if let Some(known) = view.targets.known {
+            own = known.rows[j] as usize;
+            if let Some((source, lost)) = known.lost(j, heads) {
+                // Deletions of one target stand together and share its sums.
+                if summed != own {
+                    view.sums(simd, known, own, sums);
+                    summed = own;
+                }
+                out.copy_from_slice(bias);
+                let rows = sums.chunks_exact(width).zip(view.l(source as usize).chunks_exact(width));
+                for ((sum, l), &lost) in rows.zip(lost) {
+                    vector::add_without_share(simd, out, share, sum, lost, l);
+                }
+                continue;
+            }
+        }
+        let r = view.r(own);
         let neighbours = view.targets.in_neighbours(j);
         for (&i, scores) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)) {
             let l = view.l(i as usize);

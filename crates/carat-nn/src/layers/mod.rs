@@ -20,6 +20,7 @@ pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
 use crate::kernels::vector;
+use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::Parameter;
 use crate::real::Real;
 
@@ -55,27 +56,41 @@ pub struct Targets<'a, T> {
     pub sources: &'a [u32],
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
-    /// Where each target has the own input of one that was computed before: what that came to. A kind may take what
-    /// depends on the own input alone from there instead of computing it again.
+    /// In place of `h`, its products with the vectors of [`Attention::own_vectors`]; only kinds that have such meet it.
+    pub products: Option<&'a [T]>,
+    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from there
+    /// instead of computing the target anew, and need not fill the state's attention then.
     pub known: Option<Known<'a, T>>,
 }
 
-/// Targets that were computed before.
+/// Targets that were computed before, when they had one in-edge more.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a, T> {
     /// What they came to.
     pub state: &'a TargetState<T>,
-    /// For each target of now, the number of the one with the same own input then.
+    /// The block whose targets they are.
+    pub block: Block<'a>,
+    /// For each target of now, its number then.
     pub rows: &'a [u32],
+    /// The in-edge that it has lost since.
+    pub lost: &'a [u32],
 }
 
-impl<T: Real> Known<'_, T> {
-    /// Collects rows of `width` values that stood in `buffer` of the known state.
-    pub(crate) fn rows(&self, buffer: usize, width: usize, out: &mut [T]) {
-        let known = &self.state.buffers[buffer];
-        for (out, &row) in out.chunks_exact_mut(width).zip(self.rows) {
-            out.copy_from_slice(&known[row as usize * width..(row as usize + 1) * width]);
-        }
+/// Attention up to which the other in-edges' sum is found by subtraction: it then loses two bits at most.
+const MOST_LOST: f64 = 0.75;
+
+impl<'a, T: Real> Known<'a, T> {
+    /// The source of the in-edge that a target has lost and the attention it had, by head; nothing where one head had
+    /// nearly all its attention on it, so that subtraction would leave nothing but rounding errors.
+    ///
+    /// Attention a that the other in-edges had becomes a / (1 - lost), and so sums of what they offer become
+    /// (sum - lost * offer) / (1 - lost).
+    #[inline(always)]
+    pub(crate) fn lost(&self, target: usize, heads: usize) -> Option<(u32, &'a [T])> {
+        let edge = self.lost[target] as usize;
+        let alpha = &self.state.alpha[edge * heads..(edge + 1) * heads];
+        let most = T::from_f64(MOST_LOST);
+        alpha.iter().all(|alpha| *alpha <= most).then(|| (self.block.sources()[edge], alpha))
     }
 }
 
@@ -106,7 +121,7 @@ impl<'a, T> Targets<'a, T> {
     /// The targets of a layer's block. They are its first sources, so their inputs are the first rows of `h`.
     pub fn of_block(block: Block<'a>, h: &'a [T], width: usize) -> Self {
         let h = &h[..block.num_targets() * width];
-        Self { offsets: block.offsets(), sources: block.sources(), h, known: None }
+        Self { offsets: block.offsets(), sources: block.sources(), h, products: None, known: None }
     }
 }
 
@@ -187,6 +202,32 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         out: &mut [T],
         state: &mut TargetState<T>,
     );
+
+    /// The rows of F whose products with a target's own input are all that `targets` needs of it, where there are few such,
+    /// given what [`Attention::sources`] left.
+    fn own_vectors<'a>(&self, shape: LayerShape, sources: &'a SourceState<T>) -> Option<&'a [T]> {
+        let _ = (shape, sources);
+        None
+    }
+
+    /// As `targets`, but writes the products of every target's output with `vectors` (rows of F) in place of the output.
+    /// Where the next layer needs no more of it, a kind whose output is a linear map may leave most of that out.
+    fn products(
+        &self,
+        pass: Pass<'_, T>,
+        sources: &SourceState<T>,
+        targets: Targets<'_, T>,
+        vectors: &[T],
+        products: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
+        let width = pass.shape.width;
+        let mut out = vec![T::ZERO; targets.len() * width];
+        self.targets(pass, sources, targets, &mut out, state);
+        let (rows, count) = (targets.len(), vectors.len() / width);
+        let (out, vectors) = (Matrix::new(&out, rows, width), Matrix::new(vectors, count, width));
+        multiply(MatrixMut::new(products, rows, count), out, vectors.t(), T::ONE);
+    }
 
     /// From the gradients of `out` and of the scores: adds to `d_parameters` and writes all of `d_h` (sources x F),
     /// whatever it held. `state` is as the forward pass over the block's targets left it.

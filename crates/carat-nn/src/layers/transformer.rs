@@ -73,17 +73,18 @@ impl<T: Real> Attention<T> for Transformer {
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
         let packed = &sources.buffers[0];
         let [aggregate, t, q] = &mut state.buffers;
-        let t = sized(t, rows * all);
         let h_targets = Matrix::new(targets.h, rows, width);
-        match targets.known {
-            Some(known) => known.rows(T_BUFFER, all, t),
+        let t = match targets.known {
+            Some(known) => &known.state.buffers[T_BUFFER][..],
             None => {
+                let t = sized(t, rows * all);
                 let q = sized(q, rows * all);
                 dense::affine(q, h_targets, Matrix::new(query, all, width).t(), query_bias);
                 let scale = T::ONE / T::from_f64(width as f64).sqrt();
                 per_head::multiply_heads(t, q, key, false, scale, pass.shape);
+                t
             }
-        }
+        };
 
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
@@ -189,8 +190,8 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
     }
 
     #[inline(always)]
-    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, scores: &mut [T]) {
-        let own = self.own(target);
+    fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
+        let own = self.own(own);
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let h = shape.source(i);
             for (score, t) in scores.iter_mut().zip(own.chunks_exact(self.width)) {
