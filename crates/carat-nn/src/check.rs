@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::encoder::Input;
 use crate::intervention::{Deletion, Rerun};
-use crate::kernels::vector;
+use crate::kernels::softmax;
 use crate::loss;
 use crate::network::{Network, Workspace};
 
@@ -156,7 +156,7 @@ fn attention_loss(network: &Network<f64>, blocks: &Blocks, work: &mut Workspace<
         total += d_scores.iter().zip(work.attention(l)).map(|(weight, alpha)| weight * alpha).sum::<f64>();
         for edges in block.offsets().windows(2) {
             let values = edges[0] * heads..edges[1] * heads;
-            vector::scores_backward(values.clone(), heads, work.attention(l), &[], &mut d_scores[values]);
+            softmax::scores_backward(values.clone(), heads, work.attention(l), &[], &mut d_scores[values]);
         }
         *work.attention_gradient(l) = d_scores;
     }

@@ -4,6 +4,10 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use pulp::Simd;
+
+use crate::kernels::softmax::exp_f32;
+
 /// f32 or f64.
 pub trait Real:
     Copy
@@ -38,6 +42,8 @@ pub trait Real:
     fn from_f32(value: f32) -> Self;
     /// e^self.
     fn exp(self) -> Self;
+    /// e^self inside a kernel: for f32 a polynomial that works on many numbers side by side, for f64 the same as `exp`.
+    fn kernel_exp<S: Simd>(self) -> Self;
     /// Natural logarithm.
     fn ln(self) -> Self;
     /// ln(1 + self), precise near 0.
@@ -53,7 +59,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ty, $min_exponent:expr) => {
+    ($type:ty, $min_exponent:expr, $kernel_exp:expr) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -74,6 +80,10 @@ macro_rules! real {
             #[inline(always)]
             fn exp(self) -> Self {
                 self.exp()
+            }
+            #[inline(always)]
+            fn kernel_exp<S: Simd>(self) -> Self {
+                $kernel_exp(self)
             }
             #[inline(always)]
             fn ln(self) -> Self {
@@ -103,5 +113,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, -87.0);
-real!(f64, -700.0);
+real!(f32, -87.0, exp_f32::<S>);
+real!(f64, -700.0, f64::exp);

@@ -4,7 +4,7 @@
 //! vectors you named, project rows with a matrix product, turn scores into attention, and lead gradients back the same
 //! way. [`Upstream::through_softmax`](crate::Upstream::through_softmax) is the way back through the softmax.
 
-pub use crate::kernels::vector::softmax_edges;
+pub use crate::kernels::softmax::softmax_edges;
 pub use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 
 use crate::kernels::dense;

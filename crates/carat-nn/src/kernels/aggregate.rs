@@ -11,7 +11,8 @@
 
 use pulp::Simd;
 
-use super::vector::{self, RowSum, Start, WeightedRows};
+use super::weighted::{RowSums, Start, WeightedRows, head_group, weighted_sums};
+use super::{softmax, vector};
 use crate::layers::Targets;
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Rows};
@@ -62,26 +63,20 @@ pub(crate) trait Score<T: Real>: Copy + Send + Sync {
 
 /// What the gradients of the scores do to the sources, beyond the weighted sum of their inputs.
 pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
-    /// Values per source that [`SourceGradient::edge`] sums.
+    /// Values per source, the sums over its out-edges of the scores' gradients: `heads`, or 0 where nobody asks.
     fn source_width(&self) -> usize;
 
     /// Values that [`SourceGradient::finish`] sums over all sources.
     fn sum_width(&self) -> usize;
 
-    /// Adds what an edge to `target` with this score gradient contributes to its source: to the gradient of h_i and to
-    /// the gradient of the source's own values.
-    fn edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], d_source: &mut [T]);
+    /// Adds what an edge to `target` with this score gradient contributes to the gradient of its source's h.
+    fn edge_rows(&self, target: usize, d_score: &[T], d_h: &mut impl RowSums<T, 1>);
 
-    /// Once the source's own gradient is complete: adds what follows from it to the gradient of h_i and to `sums`.
-    fn finish<S: Simd>(
-        &self,
-        simd: S,
-        shape: Shape<'_, T>,
-        source: usize,
-        d_source: &[T],
-        d_h: &mut [T],
-        sums: &mut [T],
-    );
+    /// Adds what the source's own scores contribute to the gradient of its h.
+    fn source_rows(&self, source: usize, d_source: &[T], d_h: &mut impl RowSums<T, 1>);
+
+    /// Writes the sums over some sources, from `first` on, whose own gradients are complete.
+    fn finish<S: Simd>(&self, simd: S, shape: Shape<'_, T>, first: usize, d_source: &[T], sums: &mut [T]);
 }
 
 /// Where a target's state keeps the aggregate.
@@ -128,34 +123,126 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
             }
         }
         score.row(simd, shape, j, own, alpha);
-        vector::softmax_edges(alpha, heads);
-        for (k, aggregate) in aggregate.chunks_exact_mut(width).enumerate() {
-            vector::weighted_sum(
-                simd,
-                aggregate,
-                Start::Zero,
-                &Neighbours { shape, target: j, weights: alpha, head: k },
-            );
-        }
+        softmax::attention(simd, alpha, heads);
+        neighbour_sums(simd, shape, j, alpha, aggregate);
     }
 }
 
-/// The inputs of one target's in-neighbours, weighted by one head's column of `weights` (in-edges x heads).
-pub(crate) struct Neighbours<'a, T> {
-    pub(crate) shape: Shape<'a, T>,
-    pub(crate) target: usize,
-    pub(crate) weights: &'a [T],
-    pub(crate) head: usize,
+/// out_k = sum over a target's in-neighbours i of weight_ik h_i, for every head.
+#[inline(always)]
+pub(crate) fn neighbour_sums<S: Simd, T: Real>(
+    simd: S,
+    shape: Shape<'_, T>,
+    target: usize,
+    weights: &[T],
+    out: &mut [T],
+) {
+    let Shape { heads, width, h, .. } = shape;
+    let rows = shape.targets.in_neighbours(target);
+    sums_by_head(simd, out, &ListedRows { rows, weights, heads, first: 0, h, width });
 }
 
-impl<T: Real> WeightedRows<T> for Neighbours<'_, T> {
+/// out_k = sum over rows of weight_k row, for every head.
+#[inline(always)]
+pub(crate) fn sums_by_head<S: Simd, T: Real, R: HeadRows>(simd: S, out: &mut [T], rows: &R)
+where
+    R: WeightedRows<T, 1> + WeightedRows<T, 2> + WeightedRows<T, 3>,
+{
+    let heads = rows.heads();
+    let width = out.len() / heads;
+    let mut k = 0;
+    while k < heads {
+        let group = head_group(heads - k);
+        let (out, rows) = (&mut out[k * width..(k + group) * width], &rows.from_head(k));
+        match group {
+            1 => weighted_sums::<S, T, 1>(simd, out, Start::Zero, rows),
+            2 => weighted_sums::<S, T, 2>(simd, out, Start::Zero, rows),
+            _ => weighted_sums::<S, T, 3>(simd, out, Start::Zero, rows),
+        }
+        k += group;
+    }
+}
+
+/// Rows with one weight per head.
+pub(crate) trait HeadRows: Copy {
+    /// Number of heads.
+    fn heads(&self) -> usize;
+
+    /// The same rows, with the weights of the heads from `k` on.
+    #[must_use]
+    fn from_head(self, k: usize) -> Self;
+}
+
+/// The rows of h that a list names, each with one weight per head.
+#[derive(Clone, Copy)]
+struct ListedRows<'a, T> {
+    rows: &'a [u32],
+    weights: &'a [T],
+    heads: usize,
+    first: usize,
+    h: &'a [T],
+    width: usize,
+}
+
+impl<T: Real> HeadRows for ListedRows<'_, T> {
     #[inline(always)]
-    fn add_to(&self, sum: &mut impl RowSum<T>) {
-        let neighbours = self.shape.targets.in_neighbours(self.target);
-        for (&i, weights) in neighbours.iter().zip(self.weights.chunks_exact(self.shape.heads)) {
-            sum.add(weights[self.head], self.shape.source(i));
+    fn heads(&self) -> usize {
+        self.heads
+    }
+
+    #[inline(always)]
+    fn from_head(self, first: usize) -> Self {
+        Self { first, ..self }
+    }
+}
+
+impl<T: Real, const H: usize> WeightedRows<T, H> for ListedRows<'_, T> {
+    #[inline(always)]
+    fn add_to(&self, sums: &mut impl RowSums<T, H>) {
+        for (&i, weights) in self.rows.iter().zip(self.weights.chunks_exact(self.heads)) {
+            let row = i as usize * self.width;
+            sums.add(some_heads(weights, self.first), &self.h[row..row + self.width]);
         }
     }
+}
+
+/// All rows of a matrix, one after another, each with one weight per head.
+#[derive(Clone, Copy)]
+pub(crate) struct ConsecutiveRows<'a, T> {
+    pub(crate) weights: &'a [T],
+    pub(crate) heads: usize,
+    pub(crate) first: usize,
+    pub(crate) rows: &'a [T],
+    pub(crate) width: usize,
+}
+
+impl<T: Real> HeadRows for ConsecutiveRows<'_, T> {
+    #[inline(always)]
+    fn heads(&self) -> usize {
+        self.heads
+    }
+
+    #[inline(always)]
+    fn from_head(self, first: usize) -> Self {
+        Self { first, ..self }
+    }
+}
+
+impl<T: Real, const H: usize> WeightedRows<T, H> for ConsecutiveRows<'_, T> {
+    #[inline(always)]
+    fn add_to(&self, sums: &mut impl RowSums<T, H>) {
+        for (row, weights) in self.rows.chunks_exact(self.width).zip(self.weights.chunks_exact(self.heads)) {
+            sums.add(some_heads(weights, self.first), row);
+        }
+    }
+}
+
+/// H weights from head `first` on.
+#[inline(always)]
+fn some_heads<T: Real, const H: usize>(weights: &[T], first: usize) -> [T; H] {
+    let mut some = [T::ZERO; H];
+    some.copy_from_slice(&weights[first..first + H]);
+    some
 }
 
 /// Backward over targets: from the gradient of `aggregate` to that of the scores (`d_score`, edges x heads) and of the
@@ -211,14 +298,28 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
         for (&i, d_alpha) in shape.targets.in_neighbours(j).iter().zip(d_score.chunks_exact_mut(heads)) {
-            let h = shape.source(i);
-            for (d_aggregate, d_alpha) in d_aggregate.chunks_exact(width).zip(d_alpha) {
-                *d_alpha = vector::dot(simd, d_aggregate, h);
-            }
+            dots_by_head(simd, d_aggregate, shape.source(i), d_alpha);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
-        vector::scores_backward(values, heads, saved.alpha, saved.d_attention, d_score);
+        softmax::scores_backward(values, heads, saved.alpha, saved.d_attention, d_score);
         score.backward_row(simd, shape, j, d_score, d_target);
+    }
+}
+
+/// out_k = x_k . y, for every head.
+#[inline(always)]
+pub(crate) fn dots_by_head<S: Simd, T: Real>(simd: S, x: &[T], y: &[T], out: &mut [T]) {
+    let width = x.len() / out.len();
+    let mut k = 0;
+    while k < out.len() {
+        let group = head_group(out.len() - k);
+        let (x, out) = (&x[k * width..(k + group) * width], &mut out[k..k + group]);
+        match group {
+            1 => out.copy_from_slice(&vector::dots::<S, T, 1>(simd, x, y)),
+            2 => out.copy_from_slice(&vector::dots::<S, T, 2>(simd, x, y)),
+            _ => out.copy_from_slice(&vector::dots::<S, T, 3>(simd, x, y)),
+        }
+        k += group;
     }
 }
 
@@ -257,38 +358,51 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
     let (d_h, d_source, sums) = outputs;
-    let (heads, width, source_width) = (shape.heads, shape.width, own.source_width());
+    let (heads, source_width) = (shape.heads, own.source_width());
     d_source.fill(T::ZERO);
-    sums.fill(T::ZERO);
-    for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
+    for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        vector::weighted_sum(simd, d_h, Start::Zero, &OutEdges { block, shape, source, gradients });
-        for (j, e) in block.out_edges(source) {
-            own.edge(simd, j, &gradients.d_score[e * heads..(e + 1) * heads], d_h, d_source);
+        if source_width > 0 {
+            for (_, e) in block.out_edges(source) {
+                for (d_source, d_score) in d_source.iter_mut().zip(&gradients.d_score[e * heads..(e + 1) * heads]) {
+                    *d_source += *d_score;
+                }
+            }
         }
-        own.finish(simd, shape, source, d_source, d_h, sums);
+        weighted_sums::<S, T, 1>(
+            simd,
+            d_h,
+            Start::Zero,
+            &SourceRows { block, shape, own, source, gradients, d_source },
+        );
     }
+    own.finish(simd, shape, first, d_source, sums);
 }
 
-/// The gradients of the sums that one source went into, weighted by the attention it had in them.
-struct OutEdges<'a, T> {
+/// All that the gradient of one source's h is the sum of: the gradients of the sums that it went into, weighted by the
+/// attention it had in them, and the kind's own part.
+struct SourceRows<'a, T, C> {
     block: Block<'a>,
     shape: Shape<'a, T>,
+    own: C,
     source: usize,
     gradients: Gradients<'a, T>,
+    d_source: &'a [T],
 }
 
-impl<T: Real> WeightedRows<T> for OutEdges<'_, T> {
+impl<T: Real, C: SourceGradient<T>> WeightedRows<T, 1> for SourceRows<'_, T, C> {
     #[inline(always)]
-    fn add_to(&self, sum: &mut impl RowSum<T>) {
+    fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
         let (heads, width) = (self.shape.heads, self.shape.width);
         for (j, e) in self.block.out_edges(self.source) {
             let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
             let d_aggregate = &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
             for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
-                sum.add(alpha, d_aggregate);
+                sums.add([alpha], d_aggregate);
             }
+            self.own.edge_rows(j, &self.gradients.d_score[e * heads..(e + 1) * heads], sums);
         }
+        self.own.source_rows(self.source, self.d_source, sums);
     }
 }

@@ -2,7 +2,8 @@
 
 use pulp::Simd;
 
-use super::vector::{self, RowSum, Start, WeightedRows};
+use super::vector;
+use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::matrix::{Matrix, MatrixMut, product_here, row_chunks};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Rows};
@@ -60,7 +61,7 @@ fn add_column_sums_here_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], m
     let width = sums.len();
     // The sum goes over the rows once per block of columns; few rows at a time stay in the cache in between.
     for matrix in matrix.chunks(SUMMED_ROWS * width) {
-        vector::weighted_sum(simd, sums, Start::Output, &AllRows { matrix, width });
+        weighted_sums(simd, sums, Start::Output, &AllRows { matrix, width });
     }
 }
 
@@ -70,11 +71,11 @@ struct AllRows<'a, T> {
     width: usize,
 }
 
-impl<T: Real> WeightedRows<T> for AllRows<'_, T> {
+impl<T: Real> WeightedRows<T, 1> for AllRows<'_, T> {
     #[inline(always)]
-    fn add_to(&self, sum: &mut impl RowSum<T>) {
+    fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
         for row in self.matrix.chunks_exact(self.width) {
-            sum.add(T::ONE, row);
+            sums.add([T::ONE], row);
         }
     }
 }

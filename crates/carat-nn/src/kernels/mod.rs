@@ -5,5 +5,7 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod dense;
+pub(crate) mod softmax;
 pub(crate) mod sparse;
 pub(crate) mod vector;
+pub(crate) mod weighted;

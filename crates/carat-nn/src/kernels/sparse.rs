@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::vector::{self, RowSum, Start, WeightedRows};
+use super::vector;
+use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -96,12 +97,12 @@ struct Combination<'a, T> {
     width: usize,
 }
 
-impl<T: Real> WeightedRows<T> for Combination<'_, T> {
+impl<T: Real> WeightedRows<T, 1> for Combination<'_, T> {
     #[inline(always)]
-    fn add_to(&self, sum: &mut impl RowSum<T>) {
+    fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
         for (&index, &value) in self.indices.iter().zip(self.values) {
             let start = index as usize * self.width;
-            sum.add(value, &self.dense[start..start + self.width]);
+            sums.add([value], &self.dense[start..start + self.width]);
         }
     }
 }
@@ -123,9 +124,9 @@ fn rows_times_dense_simd<'a, S: Simd, T: Real>(
         let combination =
             Combination { indices: &part.indices[range.clone()], values: &part.values[range], dense, width };
         match each {
-            Each::Plain => vector::weighted_sum(simd, out, Start::Zero, &combination),
+            Each::Plain => weighted_sums(simd, out, Start::Zero, &combination),
             Each::AffineLeakyRelu(bias, slope) => {
-                vector::weighted_sum(simd, out, Start::Row(bias), &combination);
+                weighted_sums(simd, out, Start::Row(bias), &combination);
                 for value in out {
                     *value = vector::leaky_relu(*value, slope);
                 }

@@ -13,9 +13,10 @@ use carat_graph::Block;
 use pulp::Simd;
 
 use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
-use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, ConsecutiveRows, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
-use crate::kernels::vector::{self, RowSum, Start, WeightedRows};
+use crate::kernels::vector;
+use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -146,7 +147,7 @@ impl<T: Real> Attention<T> for Gat {
         let saved = Saved { alpha, d_aggregate, d_attention };
         aggregate::backward_targets(shape, score, saved, d_score, d_target_score);
         let gradients = Gradients { alpha, d_aggregate, d_score };
-        let own = NodeScores { u, d_target_score, heads };
+        let own = NodeScores { u, d_target_score, heads, width };
         let d_u = sized(d_u, (aggregate::source_chunks(&block).len() + 1) * u.len());
         let (d_u, d_u_parts) = d_u.split_at_mut(u.len());
         aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
@@ -197,9 +198,7 @@ fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
 fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &'a [T], u: &'a [T], heads: usize) {
     let width = u.len() / heads;
     for (scores, h) in scores.chunks_exact_mut(heads).zip(h.chunks_exact(width)) {
-        for (score, u) in scores.iter_mut().zip(u.chunks_exact(width)) {
-            *score = vector::dot(simd, u, h);
-        }
+        aggregate::dots_by_head(simd, u, h, scores);
     }
 }
 
@@ -280,6 +279,7 @@ struct NodeScores<'a, T> {
     u: &'a [T],
     d_target_score: &'a [T],
     heads: usize,
+    width: usize,
 }
 
 impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
@@ -292,45 +292,26 @@ impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
     }
 
     #[inline(always)]
-    fn edge<S: Simd>(&self, _: S, _: usize, d_score: &[T], _: &mut [T], d_source: &mut [T]) {
-        for (d_source, d_score) in d_source.iter_mut().zip(d_score) {
-            *d_source += *d_score;
-        }
-    }
+    fn edge_rows(&self, _: usize, _: &[T], _: &mut impl RowSums<T, 1>) {}
 
-    /// s = h U^T, so d_h += d_s U and d_U += d_s^T h; a target has a score of each side.
+    /// s = h U^T, so d_h += d_s U; a target has a score of each side.
     #[inline(always)]
-    fn finish<S: Simd>(
-        &self,
-        simd: S,
-        shape: Shape<'_, T>,
-        source: usize,
-        d_source: &[T],
-        d_h: &mut [T],
-        d_u: &mut [T],
-    ) {
+    fn source_rows(&self, source: usize, d_source: &[T], d_h: &mut impl RowSums<T, 1>) {
         let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
-        vector::weighted_sum(simd, d_h, Start::Output, &ScoreVectors { u: self.u, width: shape.width, d_source, own });
-        let h = shape.source(source as u32);
-        for (d_u, &d_s) in d_u.chunks_exact_mut(shape.width).zip(d_source.iter().chain(own)) {
-            vector::add_scaled(simd, d_u, d_s, h);
+        for (u, &d_s) in self.u.chunks_exact(self.width).zip(d_source.iter().chain(own)) {
+            d_h.add([d_s], u);
         }
     }
-}
 
-/// The rows of u, weighted by the gradients of one node's scores.
-struct ScoreVectors<'a, T> {
-    u: &'a [T],
-    width: usize,
-    d_source: &'a [T],
-    own: &'a [T],
-}
-
-impl<T: Real> WeightedRows<T> for ScoreVectors<'_, T> {
+    /// d_U = d_s^T h.
     #[inline(always)]
-    fn add_to(&self, sum: &mut impl RowSum<T>) {
-        for (u, &d_s) in self.u.chunks_exact(self.width).zip(self.d_source.iter().chain(self.own)) {
-            sum.add(d_s, u);
-        }
+    fn finish<S: Simd>(&self, simd: S, shape: Shape<'_, T>, first: usize, d_source: &[T], d_u: &mut [T]) {
+        let (heads, width) = (self.heads, self.width);
+        let (d_u_src, d_u_dst) = d_u.split_at_mut(heads * width);
+        let rows = &shape.h[first * width..first * width + d_source.len() * width / heads];
+        aggregate::sums_by_head(simd, d_u_src, &ConsecutiveRows { weights: d_source, heads, first: 0, rows, width });
+        let own = self.d_target_score.get(first * heads..).unwrap_or(&[]);
+        let own = &own[..own.len().min(d_source.len())];
+        aggregate::sums_by_head(simd, d_u_dst, &ConsecutiveRows { weights: own, heads, first: 0, rows, width });
     }
 }

@@ -15,7 +15,8 @@ use pulp::Simd;
 use super::gat::SCORE_SLOPE;
 use super::{Attention, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
-use crate::kernels::{dense, vector};
+use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
+use crate::kernels::{dense, softmax, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -246,11 +247,25 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
                 *score = vector::leaky_dot(simd, &view.att[head.clone()], &l[head.clone()], &r[head], slope);
             }
         }
-        vector::softmax_edges(alpha, heads);
-        out.copy_from_slice(bias);
-        for (&i, alpha) in neighbours.iter().zip(alpha.chunks_exact(heads)) {
-            for (l, &alpha) in view.l(i as usize).chunks_exact(width).zip(alpha) {
-                vector::add_scaled(simd, out, share * alpha, l);
+        softmax::attention(simd, alpha, heads);
+        weighted_sums::<S, T, 1>(simd, out, Start::Row(bias), &Values { view, neighbours, alpha, share });
+    }
+}
+
+/// All heads' values of a target's in-neighbours, weighted by attention.
+struct Values<'a, T> {
+    view: View<'a, T>,
+    neighbours: &'a [u32],
+    alpha: &'a [T],
+    share: T,
+}
+
+impl<T: Real> WeightedRows<T, 1> for Values<'_, T> {
+    #[inline(always)]
+    fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
+        for (&i, alpha) in self.neighbours.iter().zip(self.alpha.chunks_exact(self.view.heads)) {
+            for (l, &alpha) in self.view.l(i as usize).chunks_exact(self.view.width).zip(alpha) {
+                sums.add([self.share * alpha], l);
             }
         }
     }
@@ -284,7 +299,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
             }
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
-        vector::scores_backward(values, heads, alpha, upstream.d_attention, d_score);
+        softmax::scores_backward(values, heads, alpha, upstream.d_attention, d_score);
         let r = view.r(j);
         d_r.fill(T::ZERO);
         for (&i, d_score) in neighbours.iter().zip(d_score.chunks_exact(heads)) {

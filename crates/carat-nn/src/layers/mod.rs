@@ -19,7 +19,7 @@ pub use gat::Gat;
 pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
-use crate::kernels::vector;
+use crate::kernels::softmax;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::Parameter;
 use crate::real::Real;
@@ -171,7 +171,7 @@ impl<T: Real> Upstream<'_, T> {
     /// values for each of the target's.
     #[inline]
     pub fn through_softmax(&self, edges: Range<usize>, heads: usize, alpha: &[T], gradient: &mut [T]) {
-        vector::scores_backward(edges.start * heads..edges.end * heads, heads, alpha, self.d_attention, gradient);
+        softmax::scores_backward(edges.start * heads..edges.end * heads, heads, alpha, self.d_attention, gradient);
     }
 }
 

@@ -15,9 +15,9 @@ use carat_graph::Block;
 use pulp::Simd;
 
 use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
-use crate::kernels::aggregate::{self, Gradients, Neighbours, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
-use crate::kernels::vector::{self, Start};
+use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -193,10 +193,7 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
     fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
         let own = self.own(own);
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
-            let h = shape.source(i);
-            for (score, t) in scores.iter_mut().zip(own.chunks_exact(self.width)) {
-                *score = vector::dot(simd, t, h);
-            }
+            aggregate::dots_by_head(simd, own, shape.source(i), scores);
         }
     }
 
@@ -209,9 +206,7 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
         d_score: &mut [T],
         d_target: &mut [T],
     ) {
-        for (head, d_t) in d_target.chunks_exact_mut(self.width).enumerate() {
-            vector::weighted_sum(simd, d_t, Start::Zero, &Neighbours { shape, target, weights: d_score, head });
-        }
+        aggregate::neighbour_sums(simd, shape, target, d_score, d_target);
     }
 }
 
@@ -225,12 +220,15 @@ impl<T: Real> SourceGradient<T> for TransformerScore<'_, T> {
     }
 
     #[inline(always)]
-    fn edge<S: Simd>(&self, simd: S, target: usize, d_score: &[T], d_h: &mut [T], _: &mut [T]) {
+    fn edge_rows(&self, target: usize, d_score: &[T], d_h: &mut impl RowSums<T, 1>) {
         for (t, &d_score) in self.own(target).chunks_exact(self.width).zip(d_score) {
-            vector::add_scaled(simd, d_h, d_score, t);
+            d_h.add([d_score], t);
         }
     }
 
     #[inline(always)]
-    fn finish<S: Simd>(&self, _: S, _: Shape<'_, T>, _: usize, _: &[T], _: &mut [T], _: &mut [T]) {}
+    fn source_rows(&self, _: usize, _: &[T], _: &mut impl RowSums<T, 1>) {}
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _: S, _: Shape<'_, T>, _: usize, _: &[T], _: &mut [T]) {}
 }
