@@ -6,7 +6,8 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use pulp::Simd;
 
-use crate::kernels::softmax::exp_f32;
+use crate::kernels::simd::Vectors;
+use crate::kernels::softmax::exp_all_f32;
 
 /// f32 or f64.
 pub trait Real:
@@ -26,6 +27,7 @@ pub trait Real:
     + SubAssign
     + MulAssign
     + Sum
+    + Vectors
 {
     /// 0.
     const ZERO: Self;
@@ -42,8 +44,8 @@ pub trait Real:
     fn from_f32(value: f32) -> Self;
     /// e^self.
     fn exp(self) -> Self;
-    /// e^self inside a kernel: for f32 a polynomial that works on many numbers side by side, for f64 the same as `exp`.
-    fn kernel_exp<S: Simd>(self) -> Self;
+    /// e^x of many numbers, inside a kernel: for f32 a polynomial on vectors, for f64 the same as `exp`.
+    fn exp_all<S: Simd>(simd: S, values: &mut [Self]);
     /// Natural logarithm.
     fn ln(self) -> Self;
     /// ln(1 + self), precise near 0.
@@ -59,7 +61,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ty, $min_exponent:expr, $kernel_exp:expr) => {
+    ($type:ty, $min_exponent:expr, $exp_all:expr) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -82,8 +84,8 @@ macro_rules! real {
                 self.exp()
             }
             #[inline(always)]
-            fn kernel_exp<S: Simd>(self) -> Self {
-                $kernel_exp(self)
+            fn exp_all<S: Simd>(simd: S, values: &mut [Self]) {
+                $exp_all(simd, values);
             }
             #[inline(always)]
             fn ln(self) -> Self {
@@ -113,5 +115,12 @@ macro_rules! real {
     };
 }
 
-real!(f32, -87.0, exp_f32::<S>);
-real!(f64, -700.0, f64::exp);
+real!(f32, -87.0, exp_all_f32);
+real!(f64, -700.0, exp_all_f64);
+
+#[inline(always)]
+fn exp_all_f64<S: Simd>(_: S, values: &mut [f64]) {
+    for value in values {
+        *value = value.exp();
+    }
+}

@@ -1,10 +1,12 @@
 //! The loops that do the work: free functions over slices and blocks, apart from the network that calls them.
 //!
 //! Each kernel is compiled for plain x86-64, AVX2 and AVX-512 (or NEON), and the best is chosen when it is called.
-//! The bodies are plain loops over fixed-width groups, which the compiler turns into vector code for each target.
+//! Sums that must stay in registers are written with vectors of the machine's width ([`simd`]); the other bodies are plain
+//! loops, which the compiler turns into vector code for each target.
 
 pub(crate) mod aggregate;
 pub(crate) mod dense;
+pub(crate) mod simd;
 pub(crate) mod softmax;
 pub(crate) mod sparse;
 pub(crate) mod vector;

@@ -2,10 +2,8 @@
 
 use pulp::Simd;
 
+use super::simd::unvisited;
 use crate::real::Real;
-
-/// Numbers summed side by side in [`dot`]. Fixed, so that a sum has the same order on every machine.
-const LANES: usize = 16;
 
 /// a * b + c, fused where the target has the instruction (elsewhere a fused result would be a slow library call).
 #[inline(always)]
@@ -21,56 +19,39 @@ pub(crate) fn dot<S: Simd, T: Real>(simd: S, x: &[T], y: &[T]) -> T {
 
 /// x_h . y for H rows x_h, one after another.
 #[inline(always)]
-pub(crate) fn dots<S: Simd, T: Real, const H: usize>(_: S, x: &[T], y: &[T]) -> [T; H] {
-    let width = x.len() / H;
+pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) -> [T; H] {
+    let (width, lanes) = (x.len() / H, T::lanes::<S>());
     let y = &y[..width];
-    let mut lanes = [[T::ZERO; LANES]; H];
+    let mut results = [T::ZERO; H];
+    if width < lanes {
+        for (result, x) in results.iter_mut().zip(x.chunks_exact(width.max(1))) {
+            for (&x, &y) in x.iter().zip(y) {
+                *result = multiply_add::<S, T>(x, y, *result);
+            }
+        }
+        return results;
+    }
+    let mut sums = [T::splat(simd, T::ZERO); H];
     let mut at = 0;
-    while at + LANES <= width {
-        let y = &y[at..at + LANES];
-        for (h, lanes) in lanes.iter_mut().enumerate() {
-            let x = &x[h * width + at..h * width + at + LANES];
-            for l in 0..LANES {
-                lanes[l] = multiply_add::<S, T>(x[l], y[l], lanes[l]);
-            }
+    while at + lanes <= width {
+        let y = T::load(simd, &y[at..]);
+        for h in 0..H {
+            sums[h] = T::multiply_add(simd, T::load(simd, &x[h * width + at..]), y, sums[h]);
         }
-        at += LANES;
+        at += lanes;
     }
-    if at < width && width >= LANES {
-        // The last numbers together with some that have been counted, which count as 0 now.
-        let last = width - LANES;
-        let y = &y[last..];
-        let mut rest = [T::ZERO; LANES];
-        for l in 0..LANES {
-            rest[l] = if l + last >= at { y[l] } else { T::ZERO };
-        }
-        for (h, lanes) in lanes.iter_mut().enumerate() {
-            let x = &x[h * width + last..(h + 1) * width];
-            for l in 0..LANES {
-                lanes[l] = multiply_add::<S, T>(x[l], rest[l], lanes[l]);
-            }
-        }
-    } else {
-        for (h, lanes) in lanes.iter_mut().enumerate() {
-            for (l, at) in (at..width).enumerate() {
-                lanes[l] = multiply_add::<S, T>(x[h * width + at], y[at], lanes[l]);
-            }
+    if at < width {
+        // The last vector again overlaps what has been counted, which counts as 0 now.
+        let last = width - lanes;
+        let y = T::multiply(simd, T::load(simd, &y[last..]), unvisited::<S, T>(simd, width));
+        for h in 0..H {
+            sums[h] = T::multiply_add(simd, T::load(simd, &x[h * width + last..]), y, sums[h]);
         }
     }
-    lanes.map(sum_lanes)
-}
-
-/// The sum of the lanes, by halving, which stays in vector registers.
-#[inline(always)]
-fn sum_lanes<T: Real>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for l in 0..width {
-            lanes[l] += lanes[l + width];
-        }
+    for h in 0..H {
+        results[h] = T::total(simd, sums[h]);
     }
-    lanes[0]
+    results
 }
 
 /// y += a x
@@ -101,32 +82,39 @@ pub(crate) fn add_without_share<S: Simd, T: Real>(simd: S, out: &mut [T], scale:
     add_scaled(simd, out, -share * kept, row);
 }
 
-/// a . LeakyReLU(x + y)
+/// a . LeakyReLU(x + y), for a slope below 1.
 #[inline(always)]
-pub(crate) fn leaky_dot<S: Simd, T: Real>(_: S, a: &[T], x: &[T], y: &[T], slope: T) -> T {
-    let (x, y) = (&x[..a.len()], &y[..a.len()]);
-    let mut lanes = [T::ZERO; LANES];
-    let whole = a.len() / LANES * LANES;
-    for at in (0..whole).step_by(LANES) {
-        let (a, x, y) = (&a[at..at + LANES], &x[at..at + LANES], &y[at..at + LANES]);
-        for l in 0..LANES {
-            lanes[l] = multiply_add::<S, T>(a[l], leaky_relu(x[l] + y[l], slope), lanes[l]);
+pub(crate) fn leaky_dot<S: Simd, T: Real>(simd: S, a: &[T], x: &[T], y: &[T], slope: T) -> T {
+    let (width, lanes) = (a.len(), T::lanes::<S>());
+    let (x, y) = (&x[..width], &y[..width]);
+    if width < lanes {
+        let mut sum = T::ZERO;
+        for at in 0..width {
+            sum = multiply_add::<S, T>(a[at], leaky_relu(x[at] + y[at], slope), sum);
         }
+        return sum;
     }
-    if whole < a.len() && a.len() >= LANES {
+    let slope = T::splat(simd, slope);
+    let mut sum = T::splat(simd, T::ZERO);
+    let mut at = 0;
+    while at + lanes <= width {
+        sum = T::multiply_add(simd, T::load(simd, &a[at..]), leaky_sum(simd, &x[at..], &y[at..], slope), sum);
+        at += lanes;
+    }
+    if at < width {
         // As in `dots`.
-        let last = a.len() - LANES;
-        let (a, x, y) = (&a[last..], &x[last..], &y[last..]);
-        for l in 0..LANES {
-            let a = if l + last >= whole { a[l] } else { T::ZERO };
-            lanes[l] = multiply_add::<S, T>(a, leaky_relu(x[l] + y[l], slope), lanes[l]);
-        }
-    } else {
-        for (l, at) in (whole..a.len()).enumerate() {
-            lanes[l] = multiply_add::<S, T>(a[at], leaky_relu(x[at] + y[at], slope), lanes[l]);
-        }
+        let last = width - lanes;
+        let a = T::multiply(simd, T::load(simd, &a[last..]), unvisited::<S, T>(simd, width));
+        sum = T::multiply_add(simd, a, leaky_sum(simd, &x[last..], &y[last..], slope), sum);
     }
-    sum_lanes(lanes)
+    T::total(simd, sum)
+}
+
+/// LeakyReLU(x + y) of the first vector of each.
+#[inline(always)]
+fn leaky_sum<S: Simd, T: Real>(simd: S, x: &[T], y: &[T], slope: T::Vector<S>) -> T::Vector<S> {
+    let z = T::plus(simd, T::load(simd, x), T::load(simd, y));
+    T::larger(simd, z, T::multiply(simd, z, slope))
 }
 
 /// LeakyReLU: z where positive, slope * z elsewhere.

@@ -54,37 +54,117 @@ pub(crate) fn weighted_sums<S: Simd, T: Real, const H: usize>(
     rows: &impl WeightedRows<T, H>,
 ) {
     let width = out.len() / H;
-    // With 32 registers of 16 numbers, the sums of three heads over 112 columns fit.
-    let wide = S::REGISTER_COUNT >= 32 && S::F32_LANES >= 16;
-    let mut at = 0;
-    while at < width {
-        let left = width - at;
-        if wide && left > 96 && left <= 112 {
-            return piece::<S, T, 96, 16, H>(simd, out, start, at, rows);
-        } else if wide && left > 64 && left <= 80 {
-            return piece::<S, T, 64, 16, H>(simd, out, start, at, rows);
-        } else if wide && left >= 64 {
-            piece::<S, T, 64, 0, H>(simd, out, start, at, rows);
-            at += 64;
-        } else if left > 32 && left <= 48 {
-            return piece::<S, T, 32, 16, H>(simd, out, start, at, rows);
-        } else if left >= 32 {
-            piece::<S, T, 32, 0, H>(simd, out, start, at, rows);
-            at += 32;
-        } else if left >= 16 {
-            return piece::<S, T, 16, 16, H>(simd, out, start, at, rows);
-        } else if left >= 8 {
-            return piece::<S, T, 8, 8, H>(simd, out, start, at, rows);
-        } else {
-            piece::<S, T, 1, 0, H>(simd, out, start, at, rows);
-            at += 1;
+    let lanes = T::lanes::<S>();
+    if width < lanes {
+        return narrow_sums(simd, out, start, rows);
+    }
+    // With 32 registers, three heads' sums of seven vectors fit beside what they are made of.
+    let wide = S::REGISTER_COUNT >= 32;
+    let vectors = width.div_ceil(lanes);
+    let mut done = 0;
+    while done < vectors {
+        let at = done * lanes;
+        // Never a single vector at the end: it would overlap one that another piece has finished.
+        done += match vectors - done {
+            7 | 9.. if wide => piece::<S, T, 7, H>(simd, out, start, at, rows),
+            6 if wide => piece::<S, T, 6, H>(simd, out, start, at, rows),
+            4 | 6.. => piece::<S, T, 4, H>(simd, out, start, at, rows),
+            3 | 5 => piece::<S, T, 3, H>(simd, out, start, at, rows),
+            2 => piece::<S, T, 2, H>(simd, out, start, at, rows),
+            _ => piece::<S, T, 1, H>(simd, out, start, at, rows),
+        };
+    }
+}
+
+/// N vectors of columns from column `at` on, the last of which ends with the row at the latest; gives N.
+#[inline(always)]
+fn piece<S: Simd, T: Real, const N: usize, const H: usize>(
+    simd: S,
+    out: &mut [T],
+    start: Start<'_, T>,
+    at: usize,
+    rows: &impl WeightedRows<T, H>,
+) -> usize {
+    let (width, lanes) = (out.len() / H, T::lanes::<S>());
+    let last = (at + (N - 1) * lanes).min(width - lanes);
+    let mut piece = Piece { simd, at, last, sums: [[T::splat(simd, T::ZERO); N]; H] };
+    for h in 0..H {
+        let begin = match start {
+            Start::Zero => continue,
+            Start::Row(row) => row,
+            Start::Output => &out[h * width..(h + 1) * width],
+        };
+        for n in 0..N {
+            piece.sums[h][n] = piece.load(begin, n);
+        }
+    }
+    rows.add_to(&mut piece);
+    for h in 0..H {
+        let out = &mut out[h * width..(h + 1) * width];
+        for n in 0..N {
+            T::store(simd, &mut out[piece.column(n)..], piece.sums[h][n]);
+        }
+    }
+    N
+}
+
+/// N vectors of H sums from column `at`, the last from column `last`.
+struct Piece<S: Simd, T: Real, const N: usize, const H: usize> {
+    simd: S,
+    at: usize,
+    last: usize,
+    sums: [[T::Vector<S>; N]; H],
+}
+
+impl<S: Simd, T: Real, const N: usize, const H: usize> Piece<S, T, N, H> {
+    #[inline(always)]
+    fn column(&self, n: usize) -> usize {
+        if n + 1 == N { self.last } else { self.at + n * T::lanes::<S>() }
+    }
+
+    #[inline(always)]
+    fn load(&self, row: &[T], n: usize) -> T::Vector<S> {
+        T::load(self.simd, &row[self.column(n)..])
+    }
+}
+
+impl<S: Simd, T: Real, const N: usize, const H: usize> RowSums<T, H> for Piece<S, T, N, H> {
+    #[inline(always)]
+    fn add(&mut self, weights: [T; H], row: &[T]) {
+        for n in 0..N {
+            let values = self.load(row, n);
+            for h in 0..H {
+                let weight = T::splat(self.simd, weights[h]);
+                self.sums[h][n] = T::multiply_add(self.simd, weight, values, self.sums[h][n]);
+            }
         }
     }
 }
 
-/// Columns `at..at + B` of the sums and, with TAIL, those from there to the last, of which there are at most TAIL.
+/// Rows shorter than a vector: eight columns and the last eight, or one by one.
 #[inline(always)]
-fn piece<S: Simd, T: Real, const B: usize, const TAIL: usize, const H: usize>(
+fn narrow_sums<S: Simd, T: Real, const H: usize>(
+    simd: S,
+    out: &mut [T],
+    start: Start<'_, T>,
+    rows: &impl WeightedRows<T, H>,
+) {
+    let width = out.len() / H;
+    if width >= 8 {
+        narrow_piece::<S, T, 8, H>(simd, out, start, 0, rows);
+        if width > 8 {
+            narrow_piece::<S, T, 8, H>(simd, out, start, width - 8, rows);
+        }
+    } else {
+        for at in 0..width {
+            narrow_piece::<S, T, 1, H>(simd, out, start, at, rows);
+        }
+    }
+}
+
+/// B columns from column `at`. Those that an earlier piece has finished are left as they are.
+#[inline(always)]
+fn narrow_piece<S: Simd, T: Real, const B: usize, const H: usize>(
     _: S,
     out: &mut [T],
     start: Start<'_, T>,
@@ -92,50 +172,35 @@ fn piece<S: Simd, T: Real, const B: usize, const TAIL: usize, const H: usize>(
     rows: &impl WeightedRows<T, H>,
 ) {
     let width = out.len() / H;
-    let tail_at = width - TAIL;
-    let mut piece = Piece::<S, T, B, TAIL, H> {
-        body: [[T::ZERO; B]; H],
-        tail: [[T::ZERO; TAIL]; H],
-        at,
-        tail_at,
-        simd: PhantomData,
-    };
+    let finished = if B > 1 && at > 0 { B - at } else { 0 };
+    let mut piece = NarrowPiece::<S, T, B, H> { sums: [[T::ZERO; B]; H], at, simd: PhantomData };
     for h in 0..H {
-        let begin = match start {
-            Start::Zero => continue,
-            Start::Row(row) => row,
-            Start::Output => &out[h * width..(h + 1) * width],
-        };
-        piece.body[h].copy_from_slice(&begin[at..at + B]);
-        piece.tail[h].copy_from_slice(&begin[tail_at..]);
+        match start {
+            Start::Zero => {}
+            Start::Row(row) => piece.sums[h].copy_from_slice(&row[at..at + B]),
+            Start::Output => piece.sums[h].copy_from_slice(&out[h * width + at..h * width + at + B]),
+        }
     }
     rows.add_to(&mut piece);
     for h in 0..H {
-        let out = &mut out[h * width..(h + 1) * width];
-        out[tail_at..].copy_from_slice(&piece.tail[h]);
-        out[at..at + B].copy_from_slice(&piece.body[h]);
+        out[h * width + at + finished..h * width + at + B].copy_from_slice(&piece.sums[h][finished..]);
     }
 }
 
-/// B columns of H sums from column `at`, and TAIL columns from `tail_at`.
-struct Piece<S, T, const B: usize, const TAIL: usize, const H: usize> {
-    body: [[T; B]; H],
-    tail: [[T; TAIL]; H],
+/// B columns of H sums from column `at`.
+struct NarrowPiece<S, T, const B: usize, const H: usize> {
+    sums: [[T; B]; H],
     at: usize,
-    tail_at: usize,
     simd: PhantomData<S>,
 }
 
-impl<S: Simd, T: Real, const B: usize, const TAIL: usize, const H: usize> RowSums<T, H> for Piece<S, T, B, TAIL, H> {
+impl<S: Simd, T: Real, const B: usize, const H: usize> RowSums<T, H> for NarrowPiece<S, T, B, H> {
     #[inline(always)]
     fn add(&mut self, weights: [T; H], row: &[T]) {
-        let (body, tail) = (&row[self.at..self.at + B], &row[self.tail_at..self.tail_at + TAIL]);
-        for h in 0..H {
-            for (sum, &value) in self.body[h].iter_mut().zip(body) {
-                *sum = multiply_add::<S, T>(weights[h], value, *sum);
-            }
-            for (sum, &value) in self.tail[h].iter_mut().zip(tail) {
-                *sum = multiply_add::<S, T>(weights[h], value, *sum);
+        let row = &row[self.at..self.at + B];
+        for (sums, &weight) in self.sums.iter_mut().zip(&weights) {
+            for (sum, &value) in sums.iter_mut().zip(row) {
+                *sum = multiply_add::<S, T>(weight, value, *sum);
             }
         }
     }

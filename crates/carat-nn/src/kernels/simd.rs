@@ -1,0 +1,129 @@
+//! Vectors of numbers in the width of the machine at hand, for f32 and f64 alike.
+//!
+//! Kernels whose sums must stay in registers say so with these; a compiler that meets plain loops over arrays of sums
+//! keeps them in memory once there are more than a few.
+
+use pulp::Simd;
+
+/// A number that comes in vectors.
+pub trait Vectors: Sized + Copy + 'static {
+    /// As many numbers as a register of `S` holds.
+    type Vector<S: Simd>: Copy;
+
+    /// Zeros and then ones, as many of each as the longest vector has.
+    const ZEROS_AND_ONES: &'static [Self];
+
+    /// How many numbers that is.
+    fn lanes<S: Simd>() -> usize;
+    /// The same number in every place.
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
+    /// The first numbers of a slice, which has enough of them.
+    fn load<S: Simd>(simd: S, values: &[Self]) -> Self::Vector<S>;
+    /// Writes over the first numbers of a slice, which has enough of them.
+    fn store<S: Simd>(simd: S, values: &mut [Self], vector: Self::Vector<S>);
+    /// a + b
+    fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// a * b
+    fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// a * b + c, fused where the machine has the instruction.
+    fn multiply_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>, c: Self::Vector<S>) -> Self::Vector<S>;
+    /// The larger, place by place.
+    fn larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// The sum of all places.
+    fn total<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+}
+
+/// The longest vector, in numbers.
+const LONGEST: usize = 16;
+
+macro_rules! vectors {
+    ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident, $multiply:ident,
+     $multiply_add:ident, $larger:ident, $sum:ident) => {
+        impl Vectors for $type {
+            type Vector<S: Simd> = S::$vector;
+
+            const ZEROS_AND_ONES: &'static [Self] = &{
+                let mut values = [0.0; 2 * LONGEST];
+                let mut at = LONGEST;
+                while at < 2 * LONGEST {
+                    values[at] = 1.0;
+                    at += 1;
+                }
+                values
+            };
+
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$vector {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn load<S: Simd>(_: S, values: &[Self]) -> S::$vector {
+                S::$as_simd(values).0[0]
+            }
+            #[inline(always)]
+            fn store<S: Simd>(_: S, values: &mut [Self], vector: S::$vector) {
+                S::$as_mut_simd(values).0[0] = vector;
+            }
+            #[inline(always)]
+            fn plus<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            fn multiply<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$multiply(a, b)
+            }
+            #[inline(always)]
+            fn multiply_add<S: Simd>(simd: S, a: S::$vector, b: S::$vector, c: S::$vector) -> S::$vector {
+                if S::IS_SCALAR { simd.$add(simd.$multiply(a, b), c) } else { simd.$multiply_add(a, b, c) }
+            }
+            #[inline(always)]
+            fn larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$larger(a, b)
+            }
+            #[inline(always)]
+            fn total<S: Simd>(simd: S, vector: S::$vector) -> Self {
+                simd.$sum(vector)
+            }
+        }
+    };
+}
+
+vectors!(
+    f32,
+    f32s,
+    F32_LANES,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    splat_f32s,
+    add_f32s,
+    mul_f32s,
+    mul_add_e_f32s,
+    max_f32s,
+    reduce_sum_f32s
+);
+vectors!(
+    f64,
+    f64s,
+    F64_LANES,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    splat_f64s,
+    add_f64s,
+    mul_f64s,
+    mul_add_e_f64s,
+    max_f64s,
+    reduce_sum_f64s
+);
+
+/// For a row of `width` numbers that is not a whole number of vectors: 1 in the places of a last vector that a walk by
+/// whole vectors has not visited, 0 in those that it has.
+#[inline(always)]
+pub(crate) fn unvisited<S: Simd, T: Vectors>(simd: S, width: usize) -> T::Vector<S> {
+    let lanes = T::lanes::<S>();
+    let visited = lanes - width % lanes;
+    T::load(simd, &T::ZEROS_AND_ONES[LONGEST - visited..])
+}
