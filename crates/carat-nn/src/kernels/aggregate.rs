@@ -11,6 +11,7 @@
 
 use pulp::Simd;
 
+use super::prefetch::{AHEAD, prefetch};
 use super::weighted::{RowSums, Start, WeightedRows, head_group, weighted_sums};
 use super::{softmax, vector};
 use crate::layers::Targets;
@@ -144,16 +145,16 @@ pub(crate) fn neighbour_sums<S: Simd, T: Real>(
 
 /// out_k = sum over rows of weight_k row, for every head.
 #[inline(always)]
-pub(crate) fn sums_by_head<S: Simd, T: Real, R: HeadRows>(simd: S, out: &mut [T], rows: &R)
+pub(crate) fn sums_by_head<S: Simd, T: Real, R>(simd: S, out: &mut [T], rows: &R)
 where
-    R: WeightedRows<T, 1> + WeightedRows<T, 2> + WeightedRows<T, 3>,
+    R: HeadRows + WeightedRows<T, 1> + WeightedRows<T, 2> + WeightedRows<T, 3>,
 {
     let heads = rows.heads();
     let width = out.len() / heads;
     let mut k = 0;
     while k < heads {
         let group = head_group(heads - k);
-        let (out, rows) = (&mut out[k * width..(k + group) * width], &rows.from_head(k));
+        let (out, rows) = (&mut out[k * width..(k + group) * width], &rows.at_head(k));
         match group {
             1 => weighted_sums::<S, T, 1>(simd, out, Start::Zero, rows),
             2 => weighted_sums::<S, T, 2>(simd, out, Start::Zero, rows),
@@ -170,7 +171,7 @@ pub(crate) trait HeadRows: Copy {
 
     /// The same rows, with the weights of the heads from `k` on.
     #[must_use]
-    fn from_head(self, k: usize) -> Self;
+    fn at_head(self, k: usize) -> Self;
 }
 
 /// The rows of h that a list names, each with one weight per head.
@@ -184,6 +185,13 @@ struct ListedRows<'a, T> {
     width: usize,
 }
 
+impl<T> ListedRows<'_, T> {
+    #[inline(always)]
+    fn row(&self, row: u32) -> &[T] {
+        &self.h[row as usize * self.width..(row as usize + 1) * self.width]
+    }
+}
+
 impl<T: Real> HeadRows for ListedRows<'_, T> {
     #[inline(always)]
     fn heads(&self) -> usize {
@@ -191,7 +199,7 @@ impl<T: Real> HeadRows for ListedRows<'_, T> {
     }
 
     #[inline(always)]
-    fn from_head(self, first: usize) -> Self {
+    fn at_head(self, first: usize) -> Self {
         Self { first, ..self }
     }
 }
@@ -199,9 +207,11 @@ impl<T: Real> HeadRows for ListedRows<'_, T> {
 impl<T: Real, const H: usize> WeightedRows<T, H> for ListedRows<'_, T> {
     #[inline(always)]
     fn add_to(&self, sums: &mut impl RowSums<T, H>) {
-        for (&i, weights) in self.rows.iter().zip(self.weights.chunks_exact(self.heads)) {
-            let row = i as usize * self.width;
-            sums.add(some_heads(weights, self.first), &self.h[row..row + self.width]);
+        for (at, (&i, weights)) in self.rows.iter().zip(self.weights.chunks_exact(self.heads)).enumerate() {
+            if let Some(&later) = self.rows.get(at + AHEAD) {
+                prefetch(self.row(later));
+            }
+            sums.add(some_heads(weights, self.first), self.row(i));
         }
     }
 }
@@ -223,7 +233,7 @@ impl<T: Real> HeadRows for ConsecutiveRows<'_, T> {
     }
 
     #[inline(always)]
-    fn from_head(self, first: usize) -> Self {
+    fn at_head(self, first: usize) -> Self {
         Self { first, ..self }
     }
 }
@@ -297,7 +307,11 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
-        for (&i, d_alpha) in shape.targets.in_neighbours(j).iter().zip(d_score.chunks_exact_mut(heads)) {
+        let neighbours = shape.targets.in_neighbours(j);
+        for (at, (&i, d_alpha)) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)).enumerate() {
+            if let Some(&later) = neighbours.get(at + AHEAD) {
+                prefetch(shape.source(later));
+            }
             dots_by_head(simd, d_aggregate, shape.source(i), d_alpha);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
@@ -358,17 +372,18 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
     let (d_h, d_source, sums) = outputs;
-    let (heads, source_width) = (shape.heads, own.source_width());
-    d_source.fill(T::ZERO);
+    let source_width = own.source_width();
     for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        if source_width > 0 {
-            for (_, e) in block.out_edges(source) {
-                for (d_source, d_score) in d_source.iter_mut().zip(&gradients.d_score[e * heads..(e + 1) * heads]) {
-                    *d_source += *d_score;
-                }
+        let mut k = 0;
+        while k < source_width {
+            match head_group(source_width - k) {
+                1 => out_edge_sums::<T, 1>(block, source, gradients.d_score, k, d_source),
+                2 => out_edge_sums::<T, 2>(block, source, gradients.d_score, k, d_source),
+                _ => out_edge_sums::<T, 3>(block, source, gradients.d_score, k, d_source),
             }
+            k += head_group(source_width - k);
         }
         weighted_sums::<S, T, 1>(
             simd,
@@ -378,6 +393,20 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
         );
     }
     own.finish(simd, shape, first, d_source, sums);
+}
+
+/// Writes the sums over one source's out-edges for H heads from head `first` on.
+#[inline(always)]
+fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, values: &[T], first: usize, sums: &mut [T]) {
+    let heads = sums.len();
+    let mut some = [T::ZERO; H];
+    for (_, e) in block.out_edges(source) {
+        let values = &values[e * heads + first..e * heads + first + H];
+        for k in 0..H {
+            some[k] += values[k];
+        }
+    }
+    sums[first..first + H].copy_from_slice(&some);
 }
 
 /// All that the gradient of one source's h is the sum of: the gradients of the sums that it went into, weighted by the
@@ -395,9 +424,14 @@ impl<T: Real, C: SourceGradient<T>> WeightedRows<T, 1> for SourceRows<'_, T, C> 
     #[inline(always)]
     fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
         let (heads, width) = (self.shape.heads, self.shape.width);
+        let d_aggregate = |j: usize| &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
+        let mut later = self.block.out_edges(self.source).skip(1);
         for (j, e) in self.block.out_edges(self.source) {
+            if let Some((later, _)) = later.next() {
+                prefetch(d_aggregate(later));
+            }
             let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
-            let d_aggregate = &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
+            let d_aggregate = d_aggregate(j);
             for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
                 sums.add([alpha], d_aggregate);
             }

@@ -4,8 +4,14 @@
 //! Sums that must stay in registers are written with vectors of the machine's width ([`simd`]); the other bodies are plain
 //! loops, which the compiler turns into vector code for each target.
 
+// Arrays of sums are walked side by side by index; iterators over four of them at once would hide which belongs to which.
+#![allow(clippy::needless_range_loop)]
+
+pub(crate) mod additive;
 pub(crate) mod aggregate;
+pub(crate) mod columns;
 pub(crate) mod dense;
+pub(crate) mod prefetch;
 pub(crate) mod simd;
 pub(crate) mod softmax;
 pub(crate) mod sparse;

@@ -19,6 +19,8 @@ pub trait Vectors: Sized + Copy + 'static {
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
     /// The first numbers of a slice, which has enough of them.
     fn load<S: Simd>(simd: S, values: &[Self]) -> Self::Vector<S>;
+    /// A slice as whole vectors; what is left at its end is left out.
+    fn vectors<S: Simd>(simd: S, values: &[Self]) -> &[Self::Vector<S>];
     /// Writes over the first numbers of a slice, which has enough of them.
     fn store<S: Simd>(simd: S, values: &mut [Self], vector: Self::Vector<S>);
     /// a + b
@@ -29,6 +31,13 @@ pub trait Vectors: Sized + Copy + 'static {
     fn multiply_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>, c: Self::Vector<S>) -> Self::Vector<S>;
     /// The larger, place by place.
     fn larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// Place by place, `then` where `z` is positive and `otherwise` elsewhere.
+    fn where_positive<S: Simd>(
+        simd: S,
+        z: Self::Vector<S>,
+        then: Self::Vector<S>,
+        otherwise: Self::Vector<S>,
+    ) -> Self::Vector<S>;
     /// The sum of all places.
     fn total<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
 }
@@ -38,7 +47,7 @@ const LONGEST: usize = 16;
 
 macro_rules! vectors {
     ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident, $multiply:ident,
-     $multiply_add:ident, $larger:ident, $sum:ident) => {
+     $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident) => {
         impl Vectors for $type {
             type Vector<S: Simd> = S::$vector;
 
@@ -65,6 +74,10 @@ macro_rules! vectors {
                 S::$as_simd(values).0[0]
             }
             #[inline(always)]
+            fn vectors<S: Simd>(_: S, values: &[Self]) -> &[S::$vector] {
+                S::$as_simd(values).0
+            }
+            #[inline(always)]
             fn store<S: Simd>(_: S, values: &mut [Self], vector: S::$vector) {
                 S::$as_mut_simd(values).0[0] = vector;
             }
@@ -85,6 +98,10 @@ macro_rules! vectors {
                 simd.$larger(a, b)
             }
             #[inline(always)]
+            fn where_positive<S: Simd>(simd: S, z: S::$vector, then: S::$vector, otherwise: S::$vector) -> S::$vector {
+                simd.$select(simd.$greater(z, simd.$splat(0.0)), then, otherwise)
+            }
+            #[inline(always)]
             fn total<S: Simd>(simd: S, vector: S::$vector) -> Self {
                 simd.$sum(vector)
             }
@@ -103,6 +120,8 @@ vectors!(
     mul_f32s,
     mul_add_e_f32s,
     max_f32s,
+    select_f32s,
+    greater_than_f32s,
     reduce_sum_f32s
 );
 vectors!(
@@ -116,6 +135,8 @@ vectors!(
     mul_f64s,
     mul_add_e_f64s,
     max_f64s,
+    select_f64s,
+    greater_than_f64s,
     reduce_sum_f64s
 );
 

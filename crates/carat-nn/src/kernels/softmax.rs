@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::simd::Vectors;
+use super::weighted::head_group;
 use crate::real::Real;
 
 /// Turns scores into attention in place: per head, a softmax over the edges of one target. `scores` holds `heads`
@@ -16,24 +17,61 @@ pub fn softmax_edges<T: Real>(scores: &mut [T], heads: usize) {
 /// As [`softmax_edges`], inside a kernel.
 #[inline(always)]
 pub(crate) fn attention<S: Simd, T: Real>(simd: S, scores: &mut [T], heads: usize) {
-    for k in 0..heads {
-        let mut largest = T::from_f64(f64::NEG_INFINITY);
-        for edge in scores.chunks_exact(heads) {
-            largest = largest.max(edge[k]);
+    let mut k = 0;
+    while k < heads {
+        match head_group(heads - k) {
+            1 => subtract_largest::<T, 1>(scores, heads, k),
+            2 => subtract_largest::<T, 2>(scores, heads, k),
+            _ => subtract_largest::<T, 3>(scores, heads, k),
         }
-        for edge in scores.chunks_exact_mut(heads) {
-            edge[k] -= largest;
-        }
+        k += head_group(heads - k);
     }
     T::exp_all(simd, scores);
-    for k in 0..heads {
-        let mut total = T::ZERO;
-        for edge in scores.chunks_exact(heads) {
-            total += edge[k];
+    let mut k = 0;
+    while k < heads {
+        match head_group(heads - k) {
+            1 => divide_by_sum::<T, 1>(scores, heads, k),
+            2 => divide_by_sum::<T, 2>(scores, heads, k),
+            _ => divide_by_sum::<T, 3>(scores, heads, k),
         }
-        let inverse = T::ONE / total;
-        for edge in scores.chunks_exact_mut(heads) {
-            edge[k] *= inverse;
+        k += head_group(heads - k);
+    }
+}
+
+/// For H heads from head `first` on, side by side: each alone would wait for its last result at every edge.
+#[inline(always)]
+fn subtract_largest<T: Real, const H: usize>(scores: &mut [T], heads: usize, first: usize) {
+    let mut largest = [T::from_f64(f64::NEG_INFINITY); H];
+    for edge in scores.chunks_exact(heads) {
+        let edge = &edge[first..first + H];
+        for k in 0..H {
+            largest[k] = if edge[k] > largest[k] { edge[k] } else { largest[k] };
+        }
+    }
+    for edge in scores.chunks_exact_mut(heads) {
+        let edge = &mut edge[first..first + H];
+        for k in 0..H {
+            edge[k] -= largest[k];
+        }
+    }
+}
+
+#[inline(always)]
+fn divide_by_sum<T: Real, const H: usize>(values: &mut [T], heads: usize, first: usize) {
+    let mut factors = [T::ZERO; H];
+    for edge in values.chunks_exact(heads) {
+        let edge = &edge[first..first + H];
+        for k in 0..H {
+            factors[k] += edge[k];
+        }
+    }
+    for factor in &mut factors {
+        *factor = T::ONE / *factor;
+    }
+    for edge in values.chunks_exact_mut(heads) {
+        let edge = &mut edge[first..first + H];
+        for k in 0..H {
+            edge[k] *= factors[k];
         }
     }
 }
@@ -55,17 +93,34 @@ pub(crate) fn scores_backward<T: Real>(
     gradient: &mut [T],
 ) {
     let alpha = &alpha[values.clone()];
-    for k in 0..heads {
-        let mut mean = T::ZERO;
-        for (a, g) in alpha.chunks_exact(heads).zip(gradient.chunks_exact(heads)) {
-            mean += a[k] * g[k];
+    let mut k = 0;
+    while k < heads {
+        match head_group(heads - k) {
+            1 => softmax_backward::<T, 1>(alpha, heads, k, gradient),
+            2 => softmax_backward::<T, 2>(alpha, heads, k, gradient),
+            _ => softmax_backward::<T, 3>(alpha, heads, k, gradient),
         }
-        for (a, g) in alpha.chunks_exact(heads).zip(gradient.chunks_exact_mut(heads)) {
-            g[k] = a[k] * (g[k] - mean);
-        }
+        k += head_group(heads - k);
     }
     if let Some(direct) = direct.get(values) {
         gradient.iter_mut().zip(direct).for_each(|(gradient, direct)| *gradient += *direct);
+    }
+}
+
+#[inline(always)]
+fn softmax_backward<T: Real, const H: usize>(alpha: &[T], heads: usize, first: usize, gradient: &mut [T]) {
+    let mut mean = [T::ZERO; H];
+    for (alpha, gradient) in alpha.chunks_exact(heads).zip(gradient.chunks_exact(heads)) {
+        let (alpha, gradient) = (&alpha[first..first + H], &gradient[first..first + H]);
+        for k in 0..H {
+            mean[k] += alpha[k] * gradient[k];
+        }
+    }
+    for (alpha, gradient) in alpha.chunks_exact(heads).zip(gradient.chunks_exact_mut(heads)) {
+        let (alpha, gradient) = (&alpha[first..first + H], &mut gradient[first..first + H]);
+        for k in 0..H {
+            gradient[k] = alpha[k] * (gradient[k] - mean[k]);
+        }
     }
 }
 

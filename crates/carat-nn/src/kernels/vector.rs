@@ -32,15 +32,18 @@ pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) 
         return results;
     }
     let mut sums = [T::splat(simd, T::ZERO); H];
-    let mut at = 0;
-    while at + lanes <= width {
-        let y = T::load(simd, &y[at..]);
-        for h in 0..H {
-            sums[h] = T::multiply_add(simd, T::load(simd, &x[h * width + at..]), y, sums[h]);
-        }
-        at += lanes;
+    let whole = T::vectors(simd, y);
+    // Cut once, so that the loop below has nothing to check.
+    let mut rows = [whole; H];
+    for h in 0..H {
+        rows[h] = &T::vectors(simd, &x[h * width..(h + 1) * width])[..whole.len()];
     }
-    if at < width {
+    for n in 0..whole.len() {
+        for h in 0..H {
+            sums[h] = T::multiply_add(simd, rows[h][n], whole[n], sums[h]);
+        }
+    }
+    if whole.len() * lanes < width {
         // The last vector again overlaps what has been counted, which counts as 0 now.
         let last = width - lanes;
         let y = T::multiply(simd, T::load(simd, &y[last..]), unvisited::<S, T>(simd, width));

@@ -1,14 +1,13 @@
 //! Weighted sums of rows, several at once: out_h = sum over rows of weight_h * row.
 //!
 //! Sums over in-edges, over out-edges, over a sparse row's columns and over all rows of a matrix are all of this form.
-//! Columns are taken in pieces whose sums stay in registers while the rows go by; a last piece that is not full overlaps
-//! the one before it rather than fall back to single numbers. Each column is summed row after row, so the pieces'
-//! widths, which depend on the machine, do not change the result.
+//! Each column is summed row after row, so that the width of the machine's vectors does not change the result.
 
 use std::marker::PhantomData;
 
 use pulp::Simd;
 
+use super::columns::{ColumnKernel, Columns, by_columns};
 use super::vector::multiply_add;
 use crate::real::Real;
 
@@ -54,88 +53,56 @@ pub(crate) fn weighted_sums<S: Simd, T: Real, const H: usize>(
     rows: &impl WeightedRows<T, H>,
 ) {
     let width = out.len() / H;
-    let lanes = T::lanes::<S>();
-    if width < lanes {
-        return narrow_sums(simd, out, start, rows);
-    }
-    // With 32 registers, three heads' sums of seven vectors fit beside what they are made of.
-    let wide = S::REGISTER_COUNT >= 32;
-    let vectors = width.div_ceil(lanes);
-    let mut done = 0;
-    while done < vectors {
-        let at = done * lanes;
-        // Never a single vector at the end: it would overlap one that another piece has finished.
-        done += match vectors - done {
-            7 | 9.. if wide => piece::<S, T, 7, H>(simd, out, start, at, rows),
-            6 if wide => piece::<S, T, 6, H>(simd, out, start, at, rows),
-            4 | 6.. => piece::<S, T, 4, H>(simd, out, start, at, rows),
-            3 | 5 => piece::<S, T, 3, H>(simd, out, start, at, rows),
-            2 => piece::<S, T, 2, H>(simd, out, start, at, rows),
-            _ => piece::<S, T, 1, H>(simd, out, start, at, rows),
-        };
+    if width < T::lanes::<S>() {
+        narrow_sums(simd, out, start, rows);
+    } else {
+        by_columns(simd, width, &mut Sums::<S, T, _, H> { simd, out, start, rows });
     }
 }
 
-/// N vectors of columns from column `at` on, the last of which ends with the row at the latest; gives N.
-#[inline(always)]
-fn piece<S: Simd, T: Real, const N: usize, const H: usize>(
+/// H sums, to be filled piece by piece.
+struct Sums<'a, S, T, R, const H: usize> {
     simd: S,
-    out: &mut [T],
-    start: Start<'_, T>,
-    at: usize,
-    rows: &impl WeightedRows<T, H>,
-) -> usize {
-    let (width, lanes) = (out.len() / H, T::lanes::<S>());
-    let last = (at + (N - 1) * lanes).min(width - lanes);
-    let mut piece = Piece { simd, at, last, sums: [[T::splat(simd, T::ZERO); N]; H] };
-    for h in 0..H {
-        let begin = match start {
-            Start::Zero => continue,
-            Start::Row(row) => row,
-            Start::Output => &out[h * width..(h + 1) * width],
-        };
-        for n in 0..N {
-            piece.sums[h][n] = piece.load(begin, n);
-        }
-    }
-    rows.add_to(&mut piece);
-    for h in 0..H {
-        let out = &mut out[h * width..(h + 1) * width];
-        for n in 0..N {
-            T::store(simd, &mut out[piece.column(n)..], piece.sums[h][n]);
-        }
-    }
-    N
+    out: &'a mut [T],
+    start: Start<'a, T>,
+    rows: &'a R,
 }
 
-/// N vectors of H sums from column `at`, the last from column `last`.
+impl<S: Simd, T: Real, R: WeightedRows<T, H>, const H: usize> ColumnKernel<S, T> for Sums<'_, S, T, R, H> {
+    #[inline(always)]
+    fn piece<const N: usize>(&mut self, columns: Columns<S, N>) {
+        let (simd, width) = (self.simd, self.out.len() / H);
+        let mut sums = [[T::splat(simd, T::ZERO); N]; H];
+        for h in 0..H {
+            match self.start {
+                Start::Zero => {}
+                Start::Row(row) => sums[h] = columns.load(row),
+                Start::Output => sums[h] = columns.load(&self.out[h * width..(h + 1) * width]),
+            }
+        }
+        let mut piece = Piece { simd, columns, sums };
+        self.rows.add_to(&mut piece);
+        for h in 0..H {
+            columns.store(&mut self.out[h * width..(h + 1) * width], piece.sums[h]);
+        }
+    }
+}
+
+/// Some columns of H sums.
 struct Piece<S: Simd, T: Real, const N: usize, const H: usize> {
     simd: S,
-    at: usize,
-    last: usize,
+    columns: Columns<S, N>,
     sums: [[T::Vector<S>; N]; H],
-}
-
-impl<S: Simd, T: Real, const N: usize, const H: usize> Piece<S, T, N, H> {
-    #[inline(always)]
-    fn column(&self, n: usize) -> usize {
-        if n + 1 == N { self.last } else { self.at + n * T::lanes::<S>() }
-    }
-
-    #[inline(always)]
-    fn load(&self, row: &[T], n: usize) -> T::Vector<S> {
-        T::load(self.simd, &row[self.column(n)..])
-    }
 }
 
 impl<S: Simd, T: Real, const N: usize, const H: usize> RowSums<T, H> for Piece<S, T, N, H> {
     #[inline(always)]
     fn add(&mut self, weights: [T; H], row: &[T]) {
-        for n in 0..N {
-            let values = self.load(row, n);
-            for h in 0..H {
-                let weight = T::splat(self.simd, weights[h]);
-                self.sums[h][n] = T::multiply_add(self.simd, weight, values, self.sums[h][n]);
+        let values = self.columns.load(row);
+        for h in 0..H {
+            let weight = T::splat(self.simd, weights[h]);
+            for n in 0..N {
+                self.sums[h][n] = T::multiply_add(self.simd, weight, values[n], self.sums[h][n]);
             }
         }
     }

@@ -14,7 +14,8 @@ use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
 use super::{Attention, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
-use crate::kernels::aggregate::{source_chunks, target_chunks};
+use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
+use crate::kernels::aggregate::{self, source_chunks, target_chunks};
 use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::kernels::{dense, softmax, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -294,29 +295,17 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
         let d_out = &upstream.d_out[j * width..(j + 1) * width];
         let neighbours = view.targets.in_neighbours(j);
         for (&i, d_alpha) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)) {
-            for (l, d_alpha) in view.l(i as usize).chunks_exact(width).zip(d_alpha) {
-                *d_alpha = share * vector::dot(simd, d_out, l);
-            }
+            aggregate::dots_by_head(simd, view.l(i as usize), d_out, d_alpha);
+            d_alpha.iter_mut().for_each(|d_alpha| *d_alpha *= share);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
         softmax::scores_backward(values, heads, alpha, upstream.d_attention, d_score);
-        let r = view.r(j);
-        d_r.fill(T::ZERO);
-        for (&i, d_score) in neighbours.iter().zip(d_score.chunks_exact(heads)) {
-            let l = view.l(i as usize);
-            for (k, &d_score) in d_score.iter().enumerate() {
-                let head = k * width..(k + 1) * width;
-                let (l, r) = (&l[head.clone()], &r[head.clone()]);
-                let (d_r, d_att) = (&mut d_r[head.clone()], &mut d_att[head]);
-                for c in 0..width {
-                    let z = l[c] + r[c];
-                    d_r[c] += d_score * vector::leaky_relu_gradient(z, slope);
-                    d_att[c] += d_score * vector::leaky_relu(z, slope);
-                }
-            }
-        }
-        for (d_r, &a) in d_r.iter_mut().zip(view.att) {
-            *d_r *= a;
+        let parts = d_r.chunks_exact_mut(width).zip(d_att.chunks_exact_mut(width));
+        for (head, (d_r, d_att)) in parts.enumerate() {
+            let columns = head * width..(head + 1) * width;
+            let (r, att) = (&view.r(j)[columns.clone()], &view.att[columns]);
+            let l = HeadColumns { rows: view.l, heads, width, head };
+            TargetSide { simd, l, r, att, slope, neighbours, d_score, d_r, d_att }.run();
         }
     }
 }
@@ -332,26 +321,17 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     gradients: Gradients<'a, T>,
     d_l: &'a mut [T],
 ) {
-    let _ = simd;
     let (heads, width) = (view.heads, view.width);
     let slope = T::from_f64(SCORE_SLOPE);
     let share = T::ONE / T::from_f64(heads as f64);
+    let Gradients { alpha, d_out, d_score } = gradients;
     for (row, d_l) in d_l.chunks_exact_mut(heads * width).enumerate() {
-        d_l.fill(T::ZERO);
-        let l = view.l(first + row);
-        for (j, e) in block.out_edges(first + row) {
-            let r = view.r(j);
-            let d_out = &gradients.d_out[j * width..(j + 1) * width];
-            for k in 0..heads {
-                let (alpha, d_score) = (share * gradients.alpha[e * heads + k], gradients.d_score[e * heads + k]);
-                let head = k * width..(k + 1) * width;
-                let (l, r, att) = (&l[head.clone()], &r[head.clone()], &view.att[head.clone()]);
-                let d_l = &mut d_l[head];
-                for c in 0..width {
-                    let slope = vector::leaky_relu_gradient(l[c] + r[c], slope);
-                    d_l[c] += alpha * d_out[c] + d_score * att[c] * slope;
-                }
-            }
+        let source = first + row;
+        for (head, d_l) in d_l.chunks_exact_mut(width).enumerate() {
+            let columns = head * width..(head + 1) * width;
+            let (l, att) = (&view.l(source)[columns.clone()], &view.att[columns]);
+            let r = HeadColumns { rows: view.r, heads, width, head };
+            SourceSide { simd, l, r, att, slope, block, source, alpha, d_score, d_out, share, d_l }.run();
         }
     }
 }
