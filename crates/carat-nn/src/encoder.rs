@@ -69,6 +69,19 @@ impl<T: Real> Input<T> {
         self.num_columns
     }
 
+    /// Number of stored values: all, or the non-zero ones.
+    pub fn num_values(&self) -> usize {
+        match &self.values {
+            Values::Dense(values) => values.len(),
+            Values::Sparse { rows, .. } => rows.values.len(),
+        }
+    }
+
+    /// Whether only non-zero values are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.values, Values::Sparse { .. })
+    }
+
     /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
     pub(crate) fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
         let (width, slope) = (bias.len(), T::from_f64(SLOPE));

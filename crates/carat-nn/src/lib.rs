@@ -19,6 +19,7 @@
 //! ```
 
 pub mod check;
+mod cost;
 mod encoder;
 mod intervention;
 mod kernels;
@@ -33,6 +34,7 @@ mod rows;
 pub mod toolkit;
 mod weights;
 
+pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use intervention::{Deletion, Rerun};
 pub use layers::{

@@ -1,5 +1,7 @@
 //! How long a training step takes: forward, loss, backward, Adam, on one batch; plain, and with the regulariser.
 
+mod roofline;
+
 use std::time::{Duration, Instant};
 
 use carat_graph::{Dataset, Split};
@@ -10,6 +12,8 @@ use crate::batches::Batch;
 use crate::learner::Learner;
 use crate::training::training_batches;
 use crate::{EntityChoice, Error, Lambda, TrainConfig, memory};
+
+pub use roofline::{Phase, Roofline, roofline};
 
 /// Medians over many steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]

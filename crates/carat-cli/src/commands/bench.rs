@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use carat::bench::StepTime;
-use carat::{bench, with_threads};
+use carat::bench::{Roofline, StepTime};
+use carat::{TrainConfig, bench, with_threads};
+use carat_graph::{Dataset, Split};
 
 use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
 use crate::failure::Failure;
@@ -20,6 +21,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Step(Step),
+    Roofline(RooflineArgs),
 }
 
 /// Median time of a full training step: forward, loss, backward, Adam; plain, and with the regulariser
@@ -36,6 +38,28 @@ both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak
 sizes of the batch. benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
     #[command(flatten)]
+    timed: Timed,
+}
+
+/// How far a plain training step is from the best this machine could do
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat bench roofline --data cora
+  carat bench roofline --data cora --arch gatv2 --hidden 200 --heads 5 --json
+
+Counts, phase by phase, the operations and bytes that a step cannot do without, and divides them by
+this machine's rate of matrix products and its bandwidth, both measured here and now with the same
+threads. The larger of the two times bounds a phase; the step's distance is its measured time over
+the sum of the bounds. Below 1 is impossible but for noise.")]
+struct RooflineArgs {
+    #[command(flatten)]
+    timed: Timed,
+}
+
+/// What is timed, and for how long.
+#[derive(Debug, clap::Args)]
+struct Timed {
+    #[command(flatten)]
     train: TrainFlags,
     #[command(flatten)]
     data_folder: DataFolder,
@@ -51,16 +75,31 @@ struct Step {
     format: Format,
 }
 
+impl Timed {
+    /// Opens the data and measures with the threads asked for.
+    fn measure<R: Send>(
+        &self,
+        work: impl FnOnce(&Dataset, &Split, &TrainConfig, usize, Duration) -> Result<R, carat::Error> + Send,
+    ) -> Result<R, Failure> {
+        let config = self.train.config(None)?;
+        let time = Duration::try_from_secs_f64(self.seconds)
+            .map_err(|_| Failure::input(format!("--seconds {} is not a length of time", self.seconds)))?;
+        let dataset = carat_graph::open(&config.data, &self.data_folder.path())?;
+        let split = config.choose_split(&dataset)?;
+        Ok(with_threads(self.threads.threads, || work(&dataset, &split, &config, self.steps.max(1), time))??)
+    }
+}
+
 /// Runs the chosen benchmark.
 pub fn run(args: Args) -> Result<(), Failure> {
-    let Command::Step(args) = args.command;
-    let config = args.train.config(None)?;
-    let time = Duration::try_from_secs_f64(args.seconds)
-        .map_err(|_| Failure::input(format!("--seconds {} is not a length of time", args.seconds)))?;
-    let dataset = carat_graph::open(&config.data, &args.data_folder.path())?;
-    let split = config.choose_split(&dataset)?;
-    let measured: StepTime =
-        with_threads(args.threads.threads, || bench::step(&dataset, &split, &config, args.steps.max(1), time))??;
+    match args.command {
+        Command::Step(args) => step(&args.timed),
+        Command::Roofline(args) => roofline(&args.timed),
+    }
+}
+
+fn step(args: &Timed) -> Result<(), Failure> {
+    let measured: StepTime = args.measure(bench::step)?;
     output::show(args.format.json, &measured, || {
         let memory = measured.peak_memory_mb.map_or("unknown".into(), |mb| format!("{mb:.0} MB"));
         let regularised = match (measured.car_step_ms, measured.ratio) {
@@ -73,6 +112,37 @@ pub fn run(args: Args) -> Result<(), Failure> {
             measured.steps,
             output::thousands(measured.nodes as u64),
             output::thousands(measured.edges as u64)
+        )
+    })
+}
+
+fn roofline(args: &Timed) -> Result<(), Failure> {
+    let found: Roofline = args.measure(bench::roofline)?;
+    output::show(args.format.json, &found, || {
+        let rows: Vec<Vec<String>> = found
+            .phases
+            .iter()
+            .map(|phase| {
+                vec![
+                    phase.name.clone(),
+                    format!("{:.2}", phase.cost.operations / 1e6),
+                    format!("{:.2}", phase.cost.bytes / 1e6),
+                    format!("{:.3}", phase.compute_ms),
+                    format!("{:.3}", phase.memory_ms),
+                    format!("{:.3}", phase.bound_ms()),
+                ]
+            })
+            .collect();
+        let headings = ["phase", ">million operations", ">MB", ">compute ms", ">memory ms", ">bound ms"];
+        format!(
+            "{}\n{:.0} billion operations a second in matrix products, {:.1} GB a second, measured here\n\
+             {:.3} ms at best, {:.3} ms measured: {:.2} times the bound\n",
+            output::table(&headings, &rows),
+            found.gemm_gflops,
+            found.bandwidth_gb_s,
+            found.bound_ms,
+            found.step_ms,
+            found.distance
         )
     })
 }

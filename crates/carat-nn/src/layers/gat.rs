@@ -12,7 +12,9 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
+use super::{
+    Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
+};
 use crate::kernels::aggregate::{self, ConsecutiveRows, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::vector;
@@ -113,6 +115,16 @@ impl<T: Real> Attention<T> for Gat {
         let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
         dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
         state.buffers[FOLDED] = folded;
+    }
+
+    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all) = (width, heads * width);
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        let operations = 6.0 * targets * all * width + 6.0 * edges * all + 6.0 * (sources + targets) * all;
+        // The aggregate and its gradient are written once and read twice; h is read by three passes, and d_h written.
+        let numbers = 6.0 * targets * all + 4.0 * sources * row + 2.0 * targets * row + 3.0 * all * width;
+        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
     }
 
     fn backward(

@@ -13,7 +13,9 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{Attention, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream};
+use super::{
+    Attention, Cost, Known, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
+};
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
 use crate::kernels::aggregate::{self, source_chunks, target_chunks};
 use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
@@ -92,6 +94,18 @@ impl<T: Real> Attention<T> for GatV2 {
             let outputs = (alpha.into_slice(), out.into_slice(), sums.into_slice());
             forward_rows(view, range.start, bias, outputs);
         });
+    }
+
+    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all, nodes) = (width, heads * width, sources + targets);
+        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the value,
+        // 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
+        let operations = 6.0 * nodes * all * width + 19.0 * edges * all;
+        // l and r are written once and read by three passes; their gradients are written once and read twice.
+        let numbers =
+            7.0 * nodes * all + 2.0 * nodes * row + 2.0 * sources * row + 2.0 * targets * row + 6.0 * all * width;
+        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
     }
 
     fn backward(

@@ -19,6 +19,7 @@ pub use gat::Gat;
 pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
+use crate::cost::{Cost, LayerSizes};
 use crate::kernels::softmax;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::Parameter;
@@ -227,6 +228,12 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         let (rows, count) = (targets.len(), vectors.len() / width);
         let (out, vectors) = (Matrix::new(&out, rows, width), Matrix::new(vectors, count, width));
         multiply(MatrixMut::new(products, rows, count), out, vectors.t(), T::ONE);
+    }
+
+    /// What a training step's passes through this layer must compute and move at the least, where the kind tells.
+    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
+        let _ = sizes;
+        None
     }
 
     /// From the gradients of `out` and of the scores: adds to `d_parameters` and writes all of `d_h` (sources x F),

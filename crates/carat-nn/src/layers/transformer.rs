@@ -14,7 +14,9 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{Attention, LayerShape, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head};
+use super::{
+    Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
+};
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::weighted::RowSums;
@@ -102,6 +104,17 @@ impl<T: Real> Attention<T> for Transformer {
                 out.iter_mut().zip(&mean_bias).for_each(|(out, bias)| *out += share * *bias);
             }
         }
+    }
+
+    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all) = (width, heads * width);
+        // Queries, keys, values and the skip connection, forward and for both gradients. Per edge and column: the score, the
+        // sum, d_alpha and d_t, 2 operations each, and 4 for d_h.
+        let operations = 6.0 * targets * (3.0 * all * width + width * width) + 12.0 * edges * all;
+        // q, t, the aggregate and their gradients: each is written once and read twice, t thrice.
+        let numbers = 19.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
+        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
     }
 
     fn backward(
