@@ -13,64 +13,20 @@ processes during each turn is measured too, and a table made on a busy machine s
 
 import argparse
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-RANDOM = "random-arxiv"
-RANDOM_FLAGS = "--nodes 169343 --edges 1166243 --features 128 --classes 40 --train 90941 --seed 0".split()
-# Cores' worth of other processes' work that a fair turn may have beside it.
-FAIR_OTHER_WORK = 0.2
-# What a CAR step is: lambda 1, five rounds of interventions.
-CAR_FLAGS = ["--lambda", "1", "--rounds", "5"]
+from measuring import CAR_FLAGS, DEFAULT_CACHE, DEFAULT_CARAT, FAIR_OTHER_WORK, RANDOM, ROOT, data_path, machine, run_json
+from pages import markdown
+
 DEFAULT_CASES = ["cora:gat:100:3:2", "cora:gatv2:100:3:2", "cora:transformer:100:3:2", f"{RANDOM}:gat:100:3:1"]
-
-
-def busy_seconds():
-    """Seconds of work of all cores since boot, and of this process's finished children. (0, 0) without /proc/stat."""
-    try:
-        user, nice, system, _, _, interrupt, soft_interrupt, *_ = map(
-            int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-        )
-    except OSError:
-        return 0.0, 0.0
-    all_work = (user + nice + system + interrupt + soft_interrupt) / os.sysconf("SC_CLK_TCK")
-    times = os.times()
-    return all_work, times.children_user + times.children_system
-
-
-def run_json(command):
-    """Runs a command that prints one JSON document on stdout; adds `other_work`, in cores, to it."""
-    start, (all_before, own_before) = time.perf_counter(), busy_seconds()
-    done = subprocess.run(command, capture_output=True, text=True)
-    elapsed, (all_after, own_after) = time.perf_counter() - start, busy_seconds()
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\nfailed with exit code {done.returncode}:\n{done.stderr}")
-    other_work = (all_after - all_before - (own_after - own_before)) / elapsed
-    return json.loads(done.stdout) | {"other_work": max(other_work, 0.0)}
-
-
-def random_graph(carat, cache):
-    """The arXiv-sized random graph, generated once into the cache folder."""
-    file = cache / "random-arxiv-seed0.npz"
-    if not file.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        command = [*carat, "data", "generate", "random", *RANDOM_FLAGS, "--out", str(file)]
-        if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0 or not file.exists():
-            raise SystemExit(f"{' '.join(command)}\ndid not write {file}")
-    return str(file)
 
 
 def commands(case, arguments, carat):
     """The three commands of a case 'data:arch:hidden:heads:layers', by the name of their column."""
     data, arch, hidden, heads, layers = case.split(":")
-    path = random_graph(carat, arguments.cache) if data == RANDOM else data
+    path = data_path(data, carat, arguments.cache, arguments.data_dir)
     common = ["--data", path, "--arch", arch, "--hidden", hidden, "--heads", heads, "--layers", layers]
     common += ["--threads", str(arguments.threads)]
     if arguments.data_dir:
@@ -101,22 +57,6 @@ def measure(case, arguments, carat):
     return result
 
 
-def machine():
-    """The machine in words."""
-    model = platform.processor() or platform.machine()
-    try:
-        lines = subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines()
-        model = next(line.split(":")[1].strip() for line in lines if line.startswith("Model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{model}, {os.cpu_count()} cores"
-
-
-def markdown(titles, rows):
-    lines = [f"| {' | '.join(cells)} |" for cells in (titles, *rows)]
-    return "\n".join([lines[0], "|---" * len(titles) + "|", *lines[1:]])
-
-
 def table(results, key="step_ms", memory=True):
     """Times, how many times faster carat is, and peak memory. For CAR steps also what they cost in plain steps."""
     car = key == "car_step_ms"
@@ -141,9 +81,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
     parser.add_argument("--car", action="store_true", help="compare the step with CAR as well")
-    parser.add_argument("--carat", default=str(ROOT / "target/release/carat"), help="the carat binary")
+    parser.add_argument("--carat", default=DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
-    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "carat-benchmarks")
+    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5.0, help="how long PyG times steps in each turn")

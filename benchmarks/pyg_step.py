@@ -16,6 +16,8 @@ from pathlib import Path
 import torch
 from torch.nn.functional import binary_cross_entropy, cross_entropy
 
+from measuring import ran_out_of_memory
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "pyg"))
 from data import load  # noqa: E402
 from network import KINDS, Network  # noqa: E402
@@ -82,16 +84,55 @@ class CausalLoss:
         return total / self.rounds
 
 
-def time_steps(step, warm_up, least, seconds):
-    """Milliseconds of each step, after the warm-up."""
+def training_steps(network, x, edge_index, y, train, rounds, strength):
+    """Two functions that each make one training step of the network, with one Adam: the plain step and the CAR step."""
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    causal_loss = CausalLoss(network, x, edge_index, y, train, rounds)
+
+    def step():
+        optimiser.zero_grad()
+        loss = cross_entropy(network(x, edge_index)[train], y[train])
+        loss.backward()
+        optimiser.step()
+
+    def car_step():
+        optimiser.zero_grad()
+        logits, attention = network.forward_with_attention(x, edge_index)
+        ce = cross_entropy(logits[train], y[train], reduction="none")
+        loss = ce.mean() + strength * causal_loss(ce, attention)
+        loss.backward()
+        optimiser.step()
+
+    return step, car_step
+
+
+def time_steps(step, warm_up, least, seconds, most=float("inf")):
+    """Milliseconds of each step, after the warm-up. Steps so long that the warm-up or `least` of them would take more
+    than `most` seconds are made fewer times, at least once each."""
+    began = time.perf_counter()
     for _ in range(warm_up):
         step()
+        if time.perf_counter() - began > most / 3:
+            break
     times, began = [], time.perf_counter()
-    while len(times) < least or time.perf_counter() - began < seconds:
+    while True:
         start = time.perf_counter()
         step()
-        times.append(1000.0 * (time.perf_counter() - start))
-    return times
+        now = time.perf_counter()
+        times.append(1000.0 * (now - start))
+        if now - began >= most or (len(times) >= least and now - began >= seconds):
+            return times
+
+
+def times_within_memory(*timing):
+    """As `time_steps`; None where the memory limit of this process stopped it."""
+    try:
+        return time_steps(*timing)
+    except (RuntimeError, MemoryError) as error:
+        # torch has no class of its own for memory that the system refuses.
+        if isinstance(error, MemoryError) or ran_out_of_memory(str(error)):
+            return None
+        raise
 
 
 def reset_peak_memory():
@@ -129,6 +170,8 @@ def main():
     parser.add_argument("--warm-up", type=int, default=3, help="steps before the timing starts")
     parser.add_argument("--min-steps", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10.0, help="go on timing steps of a kind for this long")
+    parser.add_argument("--most-seconds", type=float, default=float("inf"), help="make fewer steps when they take longer")
+    parser.add_argument("--edge-share", type=float, default=1.0, help="keep only this share of the edges, at random")
     arguments = parser.parse_args()
 
     torch.set_num_threads(arguments.threads)
@@ -142,33 +185,20 @@ def main():
         train = torch.searchsorted(nodes, train)
     classes = data.num_classes
     del data
+    if arguments.edge_share < 1.0:
+        edge_index = edge_index[:, torch.rand(edge_index.shape[1]) < arguments.edge_share]
     network = Network(arguments.arch, x.shape[1], classes, arguments.hidden, arguments.heads, arguments.layers)
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    step, car_step = training_steps(network, x, edge_index, y, train, arguments.rounds, arguments.strength)
 
-    def step():
-        optimiser.zero_grad()
-        loss = cross_entropy(network(x, edge_index)[train], y[train])
-        loss.backward()
-        optimiser.step()
-
-    causal_loss = CausalLoss(network, x, edge_index, y, train, arguments.rounds) if arguments.car else None
-
-    def car_step():
-        optimiser.zero_grad()
-        logits, attention = network.forward_with_attention(x, edge_index)
-        ce = cross_entropy(logits[train], y[train], reduction="none")
-        loss = ce.mean() + arguments.strength * causal_loss(ce, attention)
-        loss.backward()
-        optimiser.step()
-
-    timing = (arguments.warm_up, arguments.min_steps, arguments.seconds)
+    timing = (arguments.warm_up, arguments.min_steps, arguments.seconds, arguments.most_seconds)
     reset_peak_memory()
-    times = time_steps(step, *timing)
+    times = times_within_memory(step, *timing)
     result = {
-        "step_ms": statistics.median(times),
-        "fastest_step_ms": min(times),
-        "steps": len(times),
+        "step_ms": statistics.median(times) if times else None,
+        "fastest_step_ms": min(times) if times else None,
+        "steps": len(times or []),
         "peak_memory_mb": peak_memory_mb(),
+        "plain_peak_memory_mb": peak_memory_mb(),
         "memory_after_import_mb": idle,
         "nodes": x.shape[0],
         "edges": edge_index.shape[1],
@@ -176,11 +206,12 @@ def main():
         "threads": arguments.threads,
     }
     if arguments.car:
-        car_times = time_steps(car_step, *timing)
+        # A CAR step holds a plain step's tensors and more.
+        car_times = times_within_memory(car_step, *timing) if times else None
         result |= {
-            "car_step_ms": statistics.median(car_times),
-            "ratio": statistics.median(car_times) / result["step_ms"],
-            "car_steps": len(car_times),
+            "car_step_ms": statistics.median(car_times) if car_times else None,
+            "ratio": statistics.median(car_times) / result["step_ms"] if car_times else None,
+            "car_steps": len(car_times or []),
             "rounds": arguments.rounds,
             "peak_memory_mb": peak_memory_mb(),
         }
