@@ -104,7 +104,8 @@ def try_json(command, memory_limit_gib, timeout):
         except json.JSONDecodeError as error:
             return {"failed": f"printed no JSON document: {error}", "out_of_memory": False} | extra
     last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return {"failed": f"exit code {done.code}: {last_line}", "out_of_memory": ran_out_of_memory(done.stderr)} | extra
+    why = last_line if done.code is None else f"exit code {done.code}: {last_line}"
+    return {"failed": why, "out_of_memory": ran_out_of_memory(done.stderr)} | extra
 
 
 def ran_out_of_memory(message):
@@ -149,6 +150,11 @@ def file_hash(path):
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
+def build(arguments):
+    """What figures must have in common to stand in one table: the binary and its threads."""
+    return f"{file_hash(arguments.carat)}, {arguments.threads} threads"
+
+
 def make_file(command, file):
     """Runs a command that writes `file` (its last argument names a temporary file beside it) unless it is there."""
     if file.exists():
@@ -156,7 +162,9 @@ def make_file(command, file):
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f"part-{os.getpid()}-{file.name}")
     full = [*command, str(temporary)]
-    done = subprocess.run(full, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    limit = memory_limit()
+    guard = None if limit is None else _limit_child(int(limit * GIB))
+    done = subprocess.run(full, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=guard)
     if done.returncode != 0 or not temporary.exists():
         temporary.unlink(missing_ok=True)
         raise SystemExit(f"{' '.join(full)}\nfailed with exit code {done.returncode}:\n{done.stderr}")

@@ -32,6 +32,11 @@ def duration(seconds):
     return f"{seconds // 3600} h {seconds % 3600 // 60} min"
 
 
+def time_left(elapsed, done, left):
+    """Seconds that work of the weights `left` will take, given that work of the weights `done` took `elapsed`."""
+    return elapsed / sum(done) * sum(left) if done else None
+
+
 def other_work_cell(cores):
     """Cores of other work beside a row, marked when they make it unfit to be quoted."""
     return f"**{cores:.2f}, busy**" if cores > FAIR_OTHER_WORK else f"{cores:.2f}"
@@ -75,12 +80,12 @@ def write_table(page, name, content):
 class Results:
     """Figures by key in a JSON file that is written after every one, so that a stopped run goes on where it was.
 
-    Every entry is kept with the hash of the binary that it was measured with. An entry of another binary counts as not
-    measured: a table shows one build.
+    Every entry is kept with the build (`measuring.build`) that it was measured with. An entry of another build counts as
+    not measured: a table shows one. Without a build (None), for writing a table again, all entries count.
     """
 
-    def __init__(self, path, binary):
-        self.path, self.binary, self.entries = Path(path), binary, {}
+    def __init__(self, path, build):
+        self.path, self.build, self.entries = Path(path), build, {}
         if self.path.exists():
             try:
                 self.entries = json.loads(self.path.read_text())["entries"]
@@ -88,10 +93,10 @@ class Results:
                 raise SystemExit(f"{self.path} is not a file of results ({error!r}); name another with --results")
 
     def get(self, key):
-        """The entry of this binary, or None."""
+        """The entry of this build, or None."""
         entry = self.entries.get(key)
-        return entry if entry and (self.binary is None or entry.get("binary") == self.binary) else None
+        return entry if entry and (self.build is None or entry.get("build") == self.build) else None
 
     def put(self, key, entry):
-        self.entries[key] = entry | {"binary": self.binary}
+        self.entries[key] = entry | {"build": self.build}
         write_atomically(self.path, json.dumps({"entries": self.entries}, indent=1) + "\n")

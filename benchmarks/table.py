@@ -18,7 +18,7 @@ from pathlib import Path
 
 import measuring
 from measuring import CAR_FLAGS, FAIR_OTHER_WORK, RANDOM, ROOT
-from pages import PAGE, Results, check_page, duration, markdown, milliseconds, other_work_cell, write_table
+from pages import PAGE, Results, check_page, duration, markdown, milliseconds, other_work_cell, time_left, write_table
 
 # Directed edges of each dataset: all that the order of magnitude of a case's time needs.
 EDGES = {"cora": 10_556, "pubmed": 88_648, "chameleon": 36_051, "squirrel": 216_933, RANDOM: 1_166_243}
@@ -43,11 +43,6 @@ def weight(case):
     """A case's expected share of the time: programs must start, and long steps take longer."""
     data, _, hidden, heads, layers = case.split(":")
     return 1.0 + EDGES.get(data, 1e5) * int(hidden) * int(heads) * int(layers) / 4e8
-
-
-def time_left(elapsed, done, left):
-    """Seconds that the cases `left` will take, given that the cases `done` took `elapsed`."""
-    return elapsed / sum(map(weight, done)) * sum(map(weight, left)) if done else None
 
 
 def commands(case, arguments):
@@ -150,9 +145,13 @@ def cells(entry, name, key, gib_key):
     if all(out_of_memory(turn, key) for turn in turns):
         needs = entry.get(gib_key, {}).get(key)
         limit = min(turn["memory_limit_gib"] for turn in turns)
-        words = f"needs about {needs:.0f} GiB" if needs and needs > limit else f"needs more than {limit:.0f} GiB"
+        words = f"needs about {gibibytes(needs)}" if needs and needs > limit else f"needs more than {gibibytes(limit)}"
         return f"out of memory ({words})", "-", None
     return "failed", "-", None
+
+
+def gibibytes(value):
+    return f"{value:.0f} GiB" if value >= 10 else f"{value:.1f} GiB"
 
 
 def worst_work(entry):
@@ -214,7 +213,7 @@ def memory_note(entries):
     limits = [turn["memory_limit_gib"] for entry in entries for turn in entry["turns"]["whole"]]
     shares = sorted({tuple(need["shares"]) for need in needs if "shares" in need})
     words = " or ".join(" and ".join(f"1/{1 / share:.0f}" for share in pair) for pair in shares)
-    note = f"*Out of memory*: PyG was started under a limit of {min(limits):.0f} GiB, so that the machine does not run out, "
+    note = f"*Out of memory*: PyG was started under a limit of {gibibytes(min(limits))}, so that the machine does not run out, "
     note += "and was refused memory."
     if words:
         note += " What it needs is where the line through its measured peaks on two smaller shares of the same graph's "
@@ -250,15 +249,15 @@ def main():
 
     check_page(arguments.page, "steps")
     cases = arguments.cases or CASES
-    binary = None if arguments.render else measuring.file_hash(arguments.carat)
-    results = Results(arguments.results, binary)
+    build = None if arguments.render else measuring.build(arguments)
+    results = Results(arguments.results, build)
     todo = [case for case in cases if not arguments.render and not keep(results.get(case), arguments)]
     done, began = [], time.perf_counter()
     print(f"{len(cases) - len(todo)} of {len(cases)} cases are measured already", file=sys.stderr)
     for case in todo:
         results.put(case, measure(case, arguments))
         done.append(case)
-        left = time_left(time.perf_counter() - began, done, todo[len(done) :])
+        left = time_left(time.perf_counter() - began, [*map(weight, done)], [*map(weight, todo[len(done) :])])
         print(f"{case} done, {len(todo) - len(done)} cases to go, about {duration(left)} left", file=sys.stderr)
         # The page is up to date at any moment: a run may be stopped for good.
         render(results, cases, arguments)

@@ -194,18 +194,24 @@ def main():
     arguments = parser.parse_args()
 
     check_page(arguments.page, "training")
-    results = Results(arguments.results, None if arguments.render else measuring.file_hash(arguments.carat))
-    settings = {f"train:{kind}:{SIZES}:{strength}": (f"{kind}:{SIZES}", strength) for kind in KINDS for strength in STRENGTHS}
+    results = Results(arguments.results, None if arguments.render else measuring.build(arguments))
+    settings = {
+        f"train:{kind}:{SIZES}:{strength}:{arguments.seeds}-seeds:{arguments.epochs}-epochs": (f"{kind}:{SIZES}", strength)
+        for kind in KINDS
+        for strength in STRENGTHS
+    }
     counts = sorted({1, arguments.threads})
+    grid_key = f"grid:carat:{arguments.grid}"
     work = {key: lambda pair=pair: train_both(*pair, arguments) for key, pair in settings.items()}
-    work["grid:carat"] = lambda: sweep_grid(arguments)
-    work |= {f"grid:pyg:{count}": lambda count=count: time_grid_epochs(count, arguments) for count in counts}
+    work[grid_key] = lambda: sweep_grid(arguments)
+    pyg_keys = {count: f"grid:pyg:{count}:{arguments.networks or 'all'}-networks" for count in counts}
+    work |= {pyg_keys[count]: lambda count=count: time_grid_epochs(count, arguments) for count in counts}
 
     def write():
         entries = {pair: results.get(key) for key, pair in settings.items() if results.get(key)}
-        pyg = {count: results.get(f"grid:pyg:{count}") for count in counts}
+        pyg = {count: results.get(pyg_keys[count]) for count in counts}
         pyg = pyg if all(pyg.values()) else None
-        text = section(entries, results.get("grid:carat"), pyg, arguments.grid)
+        text = section(entries, results.get(grid_key), pyg, arguments.grid)
         if text:
             write_table(arguments.page, "training", text)
 
