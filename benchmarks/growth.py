@@ -165,10 +165,9 @@ def figure(series, entries):
     lines = []
     for number, kind in enumerate(KINDS):
         for which, words, dashed in (("step_ms", "plain", False), ("car_step_ms", "CAR", True)):
-            if series.name == "rounds":
-                if which == "step_ms":
-                    continue
-                words = "CAR's share"
+            # R is no part of a plain step.
+            if series.name == "rounds" and which == "step_ms":
+                continue
             points = points_of(series, entries, kind, which)
             if points:
                 slope = fit_slope(points)
@@ -177,8 +176,9 @@ def figure(series, entries):
     if not lines:
         return None
     y_label = "milliseconds beyond a plain step" if series.name == "rounds" else "milliseconds per epoch"
-    title = f"Time of an epoch against {series.label}; fitted slopes at the right"
-    return log_log(title, series.label, y_label, lines, None if series.name == "edges" else series.values)
+    title = f"{'What CAR adds to' if series.name == 'rounds' else 'Time of'} an epoch against {series.label}"
+    x_ticks = None if series.name == "edges" else series.values
+    return log_log(title, series.label, y_label, "with fitted slopes", lines, x_ticks)
 
 
 def table(every, entries):

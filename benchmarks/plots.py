@@ -4,7 +4,7 @@ import math
 from html import escape
 
 WIDTH, HEIGHT = 760, 440
-LEFT, RIGHT, TOP, BOTTOM = 78, 226, 46, 58
+LEFT, RIGHT, TOP, BOTTOM = 78, 238, 46, 58
 # Colours that keep apart on white and on near-black, and for readers who confuse red and green.
 COLOURS = {"light": ("#0b62c4", "#c2410c", "#0f766e"), "dark": ("#6cb2ff", "#ff9a62", "#4fd1b5")}
 MARKS = ("circle", "square", "triangle")
@@ -26,9 +26,9 @@ def style():
 
 
 def number(value):
-    """A tick's label: 0.05, 2, 100, 10,000, and powers of ten from a hundred thousand up."""
+    """A tick's label: 0.05, 2, 1,000, and powers of ten from ten thousand up."""
     exponent = round(math.log10(value))
-    if exponent >= 5 and math.isclose(value, 10.0**exponent, rel_tol=1e-9):
+    if exponent >= 4 and math.isclose(value, 10.0**exponent, rel_tol=1e-9):
         return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
@@ -36,9 +36,12 @@ def number(value):
 def ticks(low, high):
     """Round values from low to high: powers of ten, with 2 and 5 between them where there are few of those."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    within = lambda values: [value for value in values if low * 0.999 <= value <= high * 1.001]  # noqa: E731
+
+    def within(values):
+        return [value for value in values if low * 0.999 <= value <= high * 1.001]
+
     tens = within([10.0**decade for decade in decades])
-    return tens if len(tens) >= 4 else within([factor * 10.0**decade for decade in decades for factor in (1, 2, 5)])
+    return tens if len(tens) >= 3 else within([factor * 10.0**decade for decade in decades for factor in (1, 2, 5)])
 
 
 def mark(shape, x, y, css, hollow):
@@ -51,7 +54,7 @@ def mark(shape, x, y, css, hollow):
     return f'<path d="M{x:.1f} {y - 4.8:.1f}l4.6 8.2h-9.2z" {common}/>'
 
 
-def log_log(title, x_label, y_label, series, x_ticks=None):
+def log_log(title, x_label, y_label, legend, series, x_ticks=None):
     """An SVG document. A series is (name, points, colour number 0 to 2, dashed); points are (x, y), all above 0."""
     points = [point for _, some, _, _ in series for point in some]
     if not points:
@@ -67,10 +70,15 @@ def log_log(title, x_label, y_label, series, x_ticks=None):
     def place(value, low, high, start, end):
         return start + (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) * (end - start)
 
-    # A little room beside the first and the last point.
-    across = lambda x: place(x, x_low, x_high, LEFT + 14, right - 14)  # noqa: E731
-    up = lambda y: place(y, y_low, y_high, bottom, TOP)  # noqa: E731
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">']
+    def across(x):
+        # A little room beside the first and the last point.
+        return place(x, x_low, x_high, LEFT + 14, right - 14)
+
+    def up(y):
+        return place(y, y_low, y_high, bottom, TOP)
+
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">']
     parts += [f"<title>{escape(title)}</title>", style(), f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>']
     parts.append(f'<text class="text title" x="{LEFT}" y="26">{escape(title)}</text>')
     for y in ticks(y_low, y_high):
@@ -84,13 +92,14 @@ def log_log(title, x_label, y_label, series, x_ticks=None):
     centre = (TOP + bottom) / 2
     turned = f'transform="rotate(-90 20 {centre:.0f})"'
     parts.append(f'<text class="text" x="20" y="{centre:.0f}" text-anchor="middle" {turned}>{escape(y_label)}</text>')
+    parts.append(f'<text class="faint" x="{right + 16}" y="{TOP + 6}">{escape(legend)}</text>')
     for row, (name, some, colour, dashed) in enumerate(series):
         dash = ' stroke-dasharray="6 4"' if dashed else ""
         line = f'class="line{colour}" fill="none" stroke-width="2"{dash}'
         path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in some)
         parts.append(f'<polyline {line} points="{path}"/>')
         parts += [mark(MARKS[colour], across(x), up(y), f"mark{colour}", dashed) for x, y in some]
-        y = TOP + 14 + 24 * row
+        y = TOP + 30 + 24 * row
         parts.append(f'<line {line} x1="{right + 16}" x2="{right + 46}" y1="{y}" y2="{y}"/>')
         parts.append(mark(MARKS[colour], right + 31, y, f"mark{colour}", dashed))
         parts.append(f'<text class="text" x="{right + 54}" y="{y + 4.5}">{escape(name)}</text>')
