@@ -54,7 +54,7 @@ def commands(case, arguments):
     if arguments.data_dir:
         common += ["--data-dir", arguments.data_dir]
     ours = [arguments.carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
-    ours += ["--seconds", str(arguments.seconds), "--steps", "5"]
+    ours += ["--seconds", str(arguments.seconds), "--steps", "3"]
     theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--car", *CAR_FLAGS]
     theirs += ["--seconds", str(arguments.seconds), "--most-seconds", str(arguments.most_seconds)]
     return {
@@ -249,6 +249,8 @@ def main():
 
     check_page(arguments.page, "steps")
     cases = arguments.cases or CASES
+    # The page shows all that is measured, whatever is measured now.
+    shown = list(dict.fromkeys([*CASES, *cases]))
     build = None if arguments.render else measuring.build(arguments)
     results = Results(arguments.results, build)
     todo = [case for case in cases if not arguments.render and not keep(results.get(case), arguments)]
@@ -260,8 +262,8 @@ def main():
         left = time_left(time.perf_counter() - began, [*map(weight, done)], [*map(weight, todo[len(done) :])])
         print(f"{case} done, {len(todo) - len(done)} cases to go, about {duration(left)} left", file=sys.stderr)
         # The page is up to date at any moment: a run may be stopped for good.
-        render(results, cases, arguments)
-    entries = render(results, cases, arguments)
+        render(results, shown, arguments)
+    entries = render(results, shown, arguments)
     busy = [case for case, entry in entries.items() if worst_work(entry) > FAIR_OTHER_WORK]
     failed = [case for case, entry in entries.items() if has_failed(entry)]
     if failed:

@@ -4,6 +4,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import growth
+import growth_page
 import plots
 
 
@@ -11,22 +12,22 @@ class Slopes(unittest.TestCase):
     def test_a_power_law_gives_its_exponent(self):
         for exponent in (0.5, 1.0, 2.0):
             points = [(x, 3.0 * x**exponent) for x in (1, 2, 4, 8, 16)]
-            self.assertAlmostEqual(growth.fit_slope(points), exponent)
+            self.assertAlmostEqual(growth_page.fit_slope(points), exponent)
 
     def test_only_the_upper_half_counts(self):
         # A fixed cost hides the growth of small sizes.
         points = [(10, 5.0), (100, 5.0), (1000, 10.0), (10000, 100.0), (100000, 1000.0)]
-        self.assertAlmostEqual(growth.fit_slope(points), 1.0)
+        self.assertAlmostEqual(growth_page.fit_slope(points), 1.0)
 
     def test_least_squares(self):
         # Logarithms to base 10, upper half of 0 to 4: (2, 2), (3, 4), (4, 4): slope 1.
         points = [(1, 1.0), (10**2, 1e2), (10**3, 1e4), (10**4, 1e4)]
-        self.assertAlmostEqual(growth.fit_slope(points), 1.0)
+        self.assertAlmostEqual(growth_page.fit_slope(points), 1.0)
 
     def test_too_few_points_have_no_slope(self):
-        self.assertIsNone(growth.fit_slope([]))
-        self.assertIsNone(growth.fit_slope([(1, 1.0)]))
-        self.assertIsNone(growth.fit_slope([(1, 1.0), (10, 1.0)]))
+        self.assertIsNone(growth_page.fit_slope([]))
+        self.assertIsNone(growth_page.fit_slope([(1, 1.0)]))
+        self.assertIsNone(growth_page.fit_slope([(1, 1.0), (10, 1.0)]))
 
 
 def point(ms, car_ms=None, **more):
@@ -36,21 +37,21 @@ def point(ms, car_ms=None, **more):
 
 class Sections(unittest.TestCase):
     def test_edges_grow_by_half_powers_of_ten(self):
-        edges = growth.all_series(1e4, 1e6)[0]
+        edges = growth_page.all_series(1e4, 1e6)[0]
         self.assertEqual(edges.values, (10_000, 31_623, 100_000, 316_228, 1_000_000))
 
     def test_what_car_adds_grows_with_the_rounds(self):
-        rounds = growth.all_series(1e4, 1e6)[-1]
+        rounds = growth_page.all_series(1e4, 1e6)[-1]
         entries = {("rounds", "gat", value): point(10.0, 10.0 + 2.0 * value) for value in rounds.values}
-        points = growth.points_of(rounds, entries, "gat", "car_step_ms")
-        self.assertAlmostEqual(growth.fit_slope(points), 1.0)
+        points = growth_page.points_of(rounds, entries, "gat", "car_step_ms")
+        self.assertAlmostEqual(growth_page.fit_slope(points), 1.0)
 
     def test_table_and_notes(self):
-        series = growth.all_series(1e4, 1e5)[0]
+        series = growth_page.all_series(1e4, 1e5)[0]
         times = zip(series.values, (1.0, 3.16228, 10.0))
         entries = {("edges", "gat", value): point(ms, None if ms > 5 else 2 * ms) for value, ms in times}
         entries[("edges", "gat", 100_000)]["notes"] = ["with CAR: stopped after 600 s"]
-        text = growth.section([series], entries, [series])
+        text = growth_page.section([series], entries, [series])
         self.assertIn("| edges | 10,000 | 100,000 | gat | 1.00 |", text)
         self.assertIn("- edges = 100,000, gat: with CAR: stopped after 600 s", text)
         self.assertIn("(figures/growth-edges.svg)", text)
