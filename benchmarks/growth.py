@@ -1,12 +1,13 @@
-"""Measures how the time of an epoch grows with edges, F, K, L and R, and writes plots and slopes into docs/performance.md.
+"""Measures how the time of an epoch grows with edges, F, K, L and R; plots and slopes go into docs/performance.md.
 
     cargo build --release
     python benchmarks/growth.py                    edges up to 10^7
     python benchmarks/growth.py --largest 1e8      as far as memory and time allow
 
 An epoch is one full-batch step of `carat bench step`, plain and with causal attention regularisation (CAR), on random
-graphs that `carat data generate random` makes and the cache folder keeps. One size grows, the others stay as in `growth_page.BASE`.
-Figures are kept in the file of `--results` as they come; a stopped run goes on where it was. Needs no PyG.
+graphs that `carat data generate random` makes and the cache folder keeps. One size grows, the others stay as
+in `growth_page.BASE`. Figures are kept in the file of `--results` as they come; a stopped run goes on where it was.
+Needs no PyG.
 """
 
 import argparse

@@ -123,14 +123,16 @@ def section(every, entries, figures):
     """What stands between the markers."""
     some = list(entries.values())
     caption = f"{'; '.join(sorted({entry['machine'] for entry in some}))}; {some[0]['threads']} threads; "
-    caption += f"{max(entry['date'] for entry in some)}. Random graphs of mean degree {BASE['degree']}, {FEATURES} features, "
+    caption += f"{max(entry['date'] for entry in some)}. Random graphs of mean degree {BASE['degree']}, {FEATURES} "
+    caption += "features, "
     fixed = next((series.settings(0)["edges"] for series in every if series.name != "edges"), BASE["edges"])
-    caption += f"{TRAIN_SHARE:.0%} training nodes; unless it grows: {fixed:,} edges, F / K / L = "
-    caption += f"{BASE['hidden']} / {BASE['heads']} / {BASE['layers']}, R = {BASE['rounds']}. Slopes are least-squares fits of "
-    caption += "logarithms over the upper half of the range: 1 means twice the size, twice the time. For R the mean degree is "
-    caption += "100, and the slope is that of what CAR adds to a plain step. Memory is with CAR where CAR was measured. "
-    caption += "With CAR, L stops at 4: beyond, exact effects take up to hundreds of plain steps on such graphs. "
-    caption += f"Rows with more than {FAIR_OTHER_WORK} cores of other work are not to be quoted."
+    caption += f"{TRAIN_SHARE:.0%} training nodes; unless it grows: {fixed:,} edges, F / K / L = {BASE['hidden']} / "
+    caption += f"{BASE['heads']} / {BASE['layers']}, R = {BASE['rounds']}. Slopes are least-squares fits of "
+    caption += "logarithms over the upper half of the range: 1 means twice the size, twice the time. For R the "
+    caption += "mean degree is 100, and the slope is that of what CAR adds to a plain step. Memory is with CAR "
+    caption += "where CAR was measured. With CAR, L stops at 4: beyond, exact effects take up to hundreds of plain "
+    caption += f"steps on such graphs. Rows with more than {FAIR_OTHER_WORK} cores of other work are not to be "
+    caption += "quoted."
     parts = [caption, table(every, entries)]
     parts += [f"![Time of an epoch against {series.label}](figures/growth-{series.name}.svg)" for series in figures]
     left_out = [(key, entry) for key, entry in entries.items() if entry["notes"]]

@@ -103,9 +103,17 @@ def try_json(command, memory_limit_gib, timeout):
             return json.loads(done.stdout) | extra
         except json.JSONDecodeError as error:
             return {"failed": f"printed no JSON document: {error}", "out_of_memory": False} | extra
-    last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    why = last_line if done.code is None else f"exit code {done.code}: {last_line}"
+    message = telling_line(done.stderr)
+    why = message if done.code is None else f"exit code {done.code}: {message}"
+    extra["stderr"] = done.stderr[-4000:]
     return {"failed": why, "out_of_memory": ran_out_of_memory(done.stderr)} | extra
+
+
+def telling_line(message):
+    """The line of an error message that says most: about memory where there is one, else the last that is no note."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    memory = [line for line in lines if ran_out_of_memory(line)]
+    return (memory or [line for line in lines if not line.startswith("note:")] or ["no message"])[-1]
 
 
 def ran_out_of_memory(message):

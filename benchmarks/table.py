@@ -194,11 +194,11 @@ def section(entries, wanted):
     torch = sorted({turn["torch"] for entry in some for turn in entry["turns"]["whole"] if "torch" in turn})
     caption = f"{'; '.join(sorted({entry['machine'] for entry in some}))}; torch {', '.join(torch) or 'unknown'}; "
     caption += f"{', '.join(str(n) for n in sorted({entry['threads'] for entry in some}))} threads; "
-    caption += f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}; "
-    caption += f"{' to '.join(dict.fromkeys((str(turns[0]), str(turns[-1]))))} turns, fewer where steps are long; "
+    caption += f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}; turns per case: "
+    caption += f"{' to '.join(dict.fromkeys((str(turns[0]), str(turns[-1]))))}, fewer where steps are long; "
     caption += f"{len(entries)} of {wanted} cases. Milliseconds are medians over turns of each turn's median step, "
-    caption += "megabytes the peak resident set; *other work* is the most cores that other processes kept busy beside a "
-    caption += f"row, and rows beyond {FAIR_OTHER_WORK} are not to be quoted."
+    caption += "megabytes the peak resident set; *other work* is the most cores that other processes kept busy "
+    caption += f"beside a row, and rows beyond {FAIR_OTHER_WORK} are not to be quoted."
     parts = [caption, "Plain steps:", table(entries, "step_ms")]
     parts += [f"Steps with causal attention regularisation (`{' '.join(CAR_FLAGS)}`):", table(entries, "car_step_ms")]
     parts += memory_note(some)
@@ -210,14 +210,20 @@ def memory_note(entries):
     needs = [entry[key] for entry in entries for key in ("whole_needs_gib", "field_needs_gib") if key in entry]
     if not needs:
         return []
-    limits = [turn["memory_limit_gib"] for entry in entries for turn in entry["turns"]["whole"]]
+    limits = [
+        turn["memory_limit_gib"]
+        for entry in entries
+        for name in ("whole", "field")
+        for turn in entry["turns"][name]
+        if out_of_memory(turn, "car_step_ms")
+    ]
     shares = sorted({tuple(need["shares"]) for need in needs if "shares" in need})
     words = " or ".join(" and ".join(f"1/{1 / share:.0f}" for share in pair) for pair in shares)
-    note = f"*Out of memory*: PyG was started under a limit of {gibibytes(min(limits))}, so that the machine does not run out, "
-    note += "and was refused memory."
+    note = f"*Out of memory*: PyG was started under a limit of {gibibytes(min(limits))}, so that the machine does "
+    note += "not run out, and was refused memory."
     if words:
-        note += " What it needs is where the line through its measured peaks on two smaller shares of the same graph's "
-        note += f"edges ({words}; all nodes kept) meets the whole graph."
+        note += " What it needs is where the line through its measured peaks on two smaller shares of the same "
+        note += f"graph's edges ({words}; all nodes kept) meets the whole graph."
     return [note]
 
 
@@ -255,7 +261,8 @@ def main():
     results = Results(arguments.results, build)
     todo = [case for case in cases if not arguments.render and not keep(results.get(case), arguments)]
     done, began = [], time.perf_counter()
-    print(f"{len(cases) - len(todo)} of {len(cases)} cases are measured already", file=sys.stderr)
+    if not arguments.render:
+        print(f"{len(cases) - len(todo)} of {len(cases)} cases are measured already", file=sys.stderr)
     for case in todo:
         results.put(case, measure(case, arguments))
         done.append(case)

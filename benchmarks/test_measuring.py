@@ -40,6 +40,12 @@ class Commands(unittest.TestCase):
         self.assertTrue(measuring.ran_out_of_memory("memory allocation of 4000 bytes failed"))
         self.assertFalse(measuring.ran_out_of_memory("error: no such file"))
 
+    def test_the_line_that_tells_most(self):
+        rust = "memory allocation of 8 bytes failed\n  0: main\nnote: run with RUST_BACKTRACE=full\n"
+        self.assertEqual(measuring.telling_line(rust), "memory allocation of 8 bytes failed")
+        self.assertEqual(measuring.telling_line("Traceback:\n  line 1\nValueError: bad\n"), "ValueError: bad")
+        self.assertEqual(measuring.telling_line(""), "no message")
+
     def test_the_limit_is_never_above_what_was_asked_for(self):
         self.assertLessEqual(measuring.memory_limit(1.0), 1.0)
 

@@ -9,7 +9,10 @@ import pages
 
 
 class Markers(unittest.TestCase):
-    page = "before\n<!-- table:steps begin -->\nold\n<!-- table:steps end -->\nafter\n<!-- table:growth begin -->\n<!-- table:growth end -->\n"
+    page = (
+        "before\n<!-- table:steps begin -->\nold\n<!-- table:steps end -->\nafter\n"
+        "<!-- table:growth begin -->\n<!-- table:growth end -->\n"
+    )
 
     def test_only_what_lies_between_is_replaced(self):
         new = pages.replace_between(self.page, "steps", "\n| new |\n")
@@ -46,7 +49,8 @@ class Cells(unittest.TestCase):
         self.assertEqual(pages.markdown(["a", "b"], [["1", "2"]]), "| a | b |\n|---|---|\n| 1 | 2 |")
 
     def test_numbers(self):
-        self.assertEqual([pages.milliseconds(value) for value in (0.842, 12.34, 448.2, 4434.4)], ["0.84", "12.3", "448", "4,434"])
+        times = [pages.milliseconds(value) for value in (0.842, 12.34, 448.2, 4434.4)]
+        self.assertEqual(times, ["0.84", "12.3", "448", "4,434"])
         self.assertEqual([pages.duration(value) for value in (45, 185, 7800)], ["45 s", "3 min 5 s", "2 h 10 min"])
 
     def test_a_busy_row_says_so(self):

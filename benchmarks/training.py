@@ -1,4 +1,4 @@
-"""Trains to the end, carat beside PyG, and computes the paper's whole grid on Cora; writes both into docs/performance.md.
+"""Trains to the end, carat beside PyG, and computes the whole grid on Cora; writes both into docs/performance.md.
 
     cargo build --release
     python benchmarks/training.py
@@ -149,11 +149,12 @@ def grid_text(grid, pyg, name="paper"):
     row = [f"cora, {name}", f"{len(trainings):,}", f"{epochs:,}", duration(grid["seconds"]), duration(ways[best])]
     row += [f"{ways[best] / grid['seconds']:.0f}x", other_work_cell(work)]
     others = ", ".join(f"{duration(ways[count])} with {count} thread{'s' * (count > 1)} each" for count in sorted(ways))
-    text = "PyG's time for the grid is extrapolated, not measured: for each network of the grid the milliseconds of a plain "
-    text += "step, a CAR step and an evaluation were measured, and multiplied with the epochs that carat's trainings of that "
-    text += f"network took, one evaluation per epoch. It is for trainings with {how}, the faster of two ways ({others}); "
-    text += f"trainings side by side are taken not to slow each other down. carat's is the wall time of one command on {threads} "
-    text += "threads, start and reading of the data included, which PyG's leaves out."
+    text = "PyG's time for the grid is extrapolated, not measured: for each network of the grid the milliseconds "
+    text += "of a plain step, a CAR step and an evaluation were measured, and multiplied with the epochs that "
+    text += f"carat's trainings of that network took, one evaluation per epoch. It is for trainings with {how}, the "
+    text += f"faster of two ways ({others}); trainings side by side are taken not to slow each other down. carat's "
+    text += f"is the wall time of one command on {threads} threads, start and reading of the data included, which "
+    text += "PyG's leaves out."
     if grid["failed"]:
         text += f" {grid['failed']} of {grid['runs']} runs failed."
     return [markdown(titles, [row]), text]
@@ -166,11 +167,12 @@ def section(entries, grid, pyg, name):
         some = list(entries.values())
         machines = "; ".join(sorted({entry["machine"] for entry in some}))
         seeds, threads = len(some[0]["carat"]), some[0]["threads"]
-        caption = f"{machines}; {threads} threads; {max(entry['date'] for entry in some)}; Cora, protocol best (patience 20), "
-        caption += f"medians over {seeds} seeds, losses as mean ± standard deviation. Seconds are those of training with its "
-        caption += "evaluation on the validation nodes after every epoch; start and reading of the data are left out on both "
-        caption += "sides. PyG runs over the whole graph; with lambda 1 it makes five reruns per step where carat makes exact "
-        caption += f"interventions. Rows with more than {FAIR_OTHER_WORK} cores of other work are not to be quoted."
+        caption = f"{machines}; {threads} threads; {max(entry['date'] for entry in some)}; Cora, protocol best "
+        caption += f"(patience 20), medians over {seeds} seeds, losses as mean ± standard deviation. Seconds are "
+        caption += "those of training with its evaluation on the validation nodes after every epoch; start and "
+        caption += "reading of the data are left out on both sides. PyG runs over the whole graph; with lambda 1 "
+        caption += "it makes five reruns per step where carat makes exact interventions. Rows with more than "
+        caption += f"{FAIR_OTHER_WORK} cores of other work are not to be quoted."
         parts += [caption, training_table(entries)]
     if grid and pyg:
         parts += ["The whole grid of the paper on Cora:", *grid_text(grid, pyg, name)]
