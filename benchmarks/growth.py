@@ -19,7 +19,7 @@ from pathlib import Path
 import measuring
 from growth_page import CLASSES, FEATURES, KINDS, TRAIN_SHARE, all_series, figure, section
 from measuring import FAIR_OTHER_WORK, ROOT
-from pages import PAGE, Results, check_page, duration, time_left, write_atomically, write_table
+from pages import PAGE, RESULTS, Results, check_page, duration, time_left, write_atomically, write_table
 
 FIGURES = ROOT / "docs" / "figures"
 
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--smallest", type=float, default=1e4, help="fewest edges")
     parser.add_argument("--largest", type=float, default=1e7, help="most edges")
     parser.add_argument("--fixed-edges", type=float, default=1e6, help="edges of the graph where they do not grow")
-    parser.add_argument("--results", type=Path, default=Path("table-growth.json"), help="JSON file that keeps the figures")
+    parser.add_argument("--results", type=Path, default=RESULTS / "growth.json", help="JSON file that keeps the figures")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--figures", type=Path, default=FIGURES, help="folder of the plots")
     parser.add_argument("--render", action="store_true", help="write plots and table from --results, measure nothing")

@@ -7,6 +7,7 @@ from pathlib import Path
 from measuring import FAIR_OTHER_WORK, ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
+RESULTS = ROOT / "benchmarks" / "results"
 
 
 def markdown(titles, rows):

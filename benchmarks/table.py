@@ -18,7 +18,8 @@ from pathlib import Path
 
 import measuring
 from measuring import CAR_FLAGS, FAIR_OTHER_WORK, RANDOM, ROOT
-from pages import PAGE, Results, check_page, duration, markdown, milliseconds, other_work_cell, time_left, write_table
+from pages import PAGE, RESULTS, Results, check_page, duration, markdown, milliseconds, other_work_cell, time_left
+from pages import write_table
 
 # Directed edges of each dataset: all that the order of magnitude of a case's time needs.
 EDGES = {"cora": 10_556, "pubmed": 88_648, "chameleon": 36_051, "squirrel": 216_933, RANDOM: 1_166_243}
@@ -237,7 +238,7 @@ def render(results, cases, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", help="data:arch:hidden:heads:layers ... (default: all 46)")
-    parser.add_argument("--results", type=Path, default=Path("table-steps.json"), help="JSON file that keeps the figures")
+    parser.add_argument("--results", type=Path, default=RESULTS / "steps.json", help="JSON file that keeps the figures")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--render", action="store_true", help="write the table from --results, measure nothing")
     parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import measuring
 from measuring import FAIR_OTHER_WORK, ROOT, run_json, run_watched
-from pages import PAGE, Results, check_page, duration, markdown, milliseconds, other_work_cell, write_table
+from pages import PAGE, RESULTS, Results, check_page, duration, markdown, milliseconds, other_work_cell, write_table
 
 KINDS = ("gat", "gatv2", "transformer")
 SIZES = "100:3:2"
@@ -181,7 +181,7 @@ def section(entries, grid, pyg, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=Path("table-training.json"), help="JSON file that keeps the figures")
+    parser.add_argument("--results", type=Path, default=RESULTS / "training.json", help="JSON file that keeps the figures")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--render", action="store_true", help="write the tables from --results, measure nothing")
     parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")
