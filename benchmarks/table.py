@@ -83,6 +83,7 @@ def needed_gib(command, limit, timeout):
         probes = []
         for share in reversed(shares):
             probe = measuring.try_json([*short, "--edge-share", str(share)], limit, timeout)
+            print(f"  memory on {share} of the edges: {in_words(probe)}", file=sys.stderr)
             if not probe.get("car_step_ms"):
                 break
             probes.append((share, probe))
