@@ -31,7 +31,7 @@ CASES.insert(CASES.index(f"{RANDOM}:gat:100:3:2"), f"{RANDOM}:gat:100:3:1")
 NAMES = {RANDOM: "random graph of ogbn-arxiv's size"}
 COLUMNS = ("carat", "carat_car", "whole", "field")
 # Shares of the edges on which the memory of a case that does not fit is measured instead: the first pair that fits.
-# Large ones first, because tensors of less than 32 MB are allocated in another way, and peaks are then no line.
+# Large ones first: on a small share of a small graph the line was a third too low.
 PROBES = ((0.25, 0.5), (0.125, 0.25), (0.0625, 0.125), (0.03125, 0.0625))
 
 
