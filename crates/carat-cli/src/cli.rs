@@ -19,12 +19,12 @@ use crate::failure::Failure;
   carat data info cora                   its sizes, splits and homophily
   carat data info my-graph.npz           the same of your own graph
   carat train --data cora --out runs/plain             train a network into a run folder
-  carat train --data cora --lambda 1 --out runs/car    the same with causal attention regularisation
+  carat train --data cora --lambda 1 --out runs/car    the same, regularised
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
   carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
-  carat report carat.db                                what they come to: a page with tables and figures
-  carat reproduce all --quick                          the paper's tables and figures, computed here
+  carat report carat.db                                what they come to, as a page
+  carat reproduce all --quick                          the paper's tables and figures
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
 )]

@@ -28,13 +28,13 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat bench step --data cora                          a plain step
-  carat bench step --data cora --lambda 1               a plain step beside one with the regulariser
+  carat bench step --data cora --lambda 1               beside one with the regulariser
   carat bench step --data cora --lambda 1 --rounds all  with every edge deleted once
   carat bench step --data cora --arch transformer --threads 1 --json
 
-Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with
---lambda above 0 plain and regularised steps take turns, so that a slow moment of the machine meets
-both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb and the
+Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with \
+--lambda above 0 plain and regularised steps take turns, so that a slow moment of the machine meets \
+both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb and the \
 sizes of the batch. benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
     #[command(flatten)]
@@ -47,9 +47,9 @@ struct Step {
   carat bench roofline --data cora
   carat bench roofline --data cora --arch gatv2 --hidden 200 --heads 5 --json
 
-Counts, phase by phase, the operations and bytes that a step cannot do without, and divides them by
-this machine's rate of matrix products and its bandwidth, both measured here and now with the same
-threads. The larger of the two times bounds a phase; the step's distance is its measured time over
+Counts, phase by phase, the operations and bytes that a step cannot do without, and divides them by \
+this machine's rate of matrix products and its bandwidth, both measured here and now with the same \
+threads. The larger of the two times bounds a phase; the step's distance is its measured time over \
 the sum of the bounds. Below 1 is impossible but for noise.")]
 struct RooflineArgs {
     #[command(flatten)]

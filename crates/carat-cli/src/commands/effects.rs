@@ -25,9 +25,9 @@ One row per in-edge of the nodes, ordered by dst, then by src:
   effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
                   below 0.5 the edge misleads
 
-T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and
---loss-floor of 'carat train'). A node without a label is judged by the class that the network
-predicts for it. The file is CSV, Parquet or NPZ by its ending; it appears when it is whole, and
+T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and \
+--loss-floor of 'carat train'). A node without a label is judged by the class that the network \
+predicts for it. The file is CSV, Parquet or NPZ by its ending; it appears when it is whole, and \
 after Ctrl-C not at all.")]
 pub struct Args {
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::output;
   carat predict --run runs/cora --out predictions.csv
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
-One row per node: node, label (-1 where missing), predicted, loss, the node's name where the data
+One row per node: node, label (-1 where missing), predicted, loss, the node's name where the data \
 has names, and the probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]

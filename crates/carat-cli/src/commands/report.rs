@@ -22,10 +22,10 @@ use crate::output;
   carat report carat.db --markdown report.md
   carat report carat.db --json             what was written, and how many runs it shows
 
-The folder gets index.html (one file that opens from disk: no network, light and dark, prints well),
-report.md, a CSV file per table and an SVG file per figure. The report says for every dataset whether
-causal attention regularisation helps, at which lambda and how sure that is, under both protocols; and it
-shows the paper's tables and figures as far as the stores hold their runs ('carat reproduce' computes
+The folder gets index.html (one file that opens from disk: no network, light and dark, prints well), \
+report.md, a CSV file per table, and per figure an SVG file and a CSV file of its points. The report says for every dataset whether \
+causal attention regularisation helps, at which lambda and how sure that is, under both protocols; and it \
+shows the paper's tables and figures as far as the stores hold their runs ('carat reproduce' computes \
 them).")]
 pub struct Args {
     /// Stores of 'carat sweep' and 'carat reproduce'

@@ -21,10 +21,10 @@ use crate::output;
   carat reproduce table1 figure2           two items, the paper's whole grid
   carat reproduce all --data cora,citeseer --store paper.db --out paper
 
-Items share runs, and a store keeps every run: what was computed once is never computed again, and a
-command that was stopped goes on where it was. Datasets that are not in the data folder are left out and
-named; 'carat data get NAME' fetches them. The report has both protocols always: the paper's, which
-keeps the last weights, and the practitioner's, which keeps the best. 'runtime' times PyTorch Geometric,
+Items share runs, and a store keeps every run: what was computed once is never computed again, and a \
+command that was stopped goes on where it was. Datasets that are not in the data folder are left out and \
+named; 'carat data get NAME' fetches them. The report has both protocols always: the paper's, which \
+keeps the last weights, and the practitioner's, which keeps the best. 'runtime' times PyTorch Geometric, \
 too, where the variable CARAT_PYTHON names a Python that has it.")]
 pub struct Args {
     /// Which items, or 'all'; none lists them

@@ -18,7 +18,7 @@ use crate::{interrupt, output};
   carat sweep --data cora --grid paper --store cora.db
   carat sweep --grid mine.toml --store mine.db       lists of settings, as below
   carat sweep --data cora --grid paper --store part2.db --shard 2/8
-                                                     the second of eight shares, for eight machines
+                                                     the second of eight shares
   carat report part1.db part2.db                     tables and figures from one store or several
 
 A grid file gives any setting of 'carat train' one value or a list of them:

@@ -27,13 +27,13 @@ use crate::{interrupt, output};
   carat train --config settings.toml --lr 0.005      the file's settings, one of them replaced
   carat train --out runs/small --resume              go on with a run that was stopped or killed
 
-The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch
-Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number
+The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch \
+Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number \
 of threads. Ctrl-C ends a run with what it has; --resume goes on.
 
-Causal attention regularisation deletes single edges in every step, measures how much worse each
-deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in
-its flags share the seed's initial weights and batches, so that they pair. 'carat effects' measures
+Causal attention regularisation deletes single edges in every step, measures how much worse each \
+deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in \
+its flags share the seed's initial weights and batches, so that they pair. 'carat effects' measures \
 the effects of a finished run.")]
 pub struct Args {
     #[command(flatten)]

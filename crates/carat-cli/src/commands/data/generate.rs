@@ -18,7 +18,7 @@ use crate::failure::Failure;
     after_help = "Examples:
   carat data generate planted --nodes 5000 --seed 1 --out planted.npz
   carat data generate homophily --homophily 0.2 --source cora --out low.npz
-  carat data generate random --nodes 1000 --edges 5000 --train 600 --val 200 --test 200 --out random-folder --format parquet
+  carat data generate random --nodes 1000 --edges 5000 --train 600 --out random-folder --format parquet
 
 The same flags give the same graph, on any machine and any number of threads."
 )]

@@ -19,7 +19,7 @@ use crate::output::show;
   carat data get syn-cora-h0.10-r1 MUTAG
   carat data get arxiv-tape --mirror https://data.example.org/carat
 
-Every file is checked against the catalogue's SHA-256; one that is there already is left alone. An interrupted download
+Every file is checked against the catalogue's SHA-256; one that is there already is left alone. An interrupted download \
 goes on where it stopped.")]
 pub struct Args {
     /// Names from 'carat data list'
