@@ -94,12 +94,17 @@ impl<T: Real> Input<T> {
         }
     }
 
-    /// From the gradient of h (overwritten) to those of W1^T and b1.
-    pub(crate) fn encode_backward(&self, h: &[T], d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
+    /// From the gradient of h (overwritten), to which the first nodes have an addition, to those of W1^T and b1.
+    pub(crate) fn encode_backward(
+        &self,
+        h: &[T],
+        d_direct: Matrix<'_, T>,
+        d_h: &mut [T],
+        d_weight: &mut [T],
+        d_bias: &mut [T],
+    ) {
         let width = d_bias.len();
-        dense::leaky_relu_backward(d_h, h, T::from_f64(SLOPE));
-        d_bias.fill(T::ZERO);
-        dense::add_column_sums(d_bias, d_h);
+        dense::add_rows_leaky_relu_backward(d_h, d_direct, h, T::from_f64(SLOPE), d_bias);
         match &self.values {
             Values::Dense(values) => multiply(
                 MatrixMut::new(d_weight, self.num_columns, width),

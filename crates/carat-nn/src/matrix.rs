@@ -40,6 +40,12 @@ impl<'a, T> Matrix<'a, T> {
         self.rows
     }
 
+    /// One row of a matrix whose rows are without gaps.
+    pub(crate) fn row(&self, row: usize) -> &'a [T] {
+        assert!(self.column_stride == 1 && row < self.rows, "row {row} of {}", self.rows);
+        &self.data[row * self.row_stride..row * self.row_stride + self.columns]
+    }
+
     /// Some of the rows.
     #[must_use]
     pub fn rows(self, range: Range<usize>) -> Self {

@@ -17,7 +17,7 @@ use crate::encoder::{Input, SLOPE};
 use crate::kernels::dense;
 use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass, Targets, Upstream};
 use crate::loss;
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Rows};
@@ -279,12 +279,9 @@ impl<T: Real> Network<T> {
         let mut totals = vec![0.0; chunks.len()];
         let outputs = (Rows::new(&mut work.d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
         chunks.run(outputs, |range, (d_scores, total)| {
-            let total = &mut total.into_slice()[0];
-            let rows = work.scores.chunks_exact(classes).zip(labels).skip(range.start);
-            for ((scores, &label), d_scores) in rows.zip(d_scores.into_slice().chunks_exact_mut(classes)) {
-                *total += loss::cross_entropy(scores, label as usize).to_f64();
-                loss::cross_entropy_gradient(scores, label as usize, weight, d_scores);
-            }
+            let scores = &work.scores[range.start * classes..range.end * classes];
+            let loss = loss::cross_entropies(scores, &labels[range], weight, d_scores.into_slice());
+            total.into_slice()[0] = loss;
         });
         self.backward(blocks, input, work, gradient);
         totals.iter().sum::<f64>() / labels.len() as f64
@@ -304,16 +301,23 @@ impl<T: Real> Network<T> {
         dense::add_column_sums(d_bias, &work.d_scores);
         work.d_joined.resize(joined.len(), T::ZERO);
         let weight = Matrix::new(&self.parameters[self.places.classifier_weight.clone()], classes, 2 * hidden);
-        multiply(MatrixMut::new(&mut work.d_joined, labelled, 2 * hidden), d_scores, weight, T::ONE);
-        dense::leaky_relu_backward(&mut work.d_joined, joined, T::from_f64(SLOPE));
-
         work.d_h.resize_with(layers + 1, Vec::new);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
             d_h.resize(h.len(), T::ZERO);
         }
         // The second half of a joined row reaches the last layer, the first half the encoder directly.
         let (d_last, d_rest) = work.d_h[layers].split_at_mut(labelled * hidden);
-        with_joined(d_last, &work.d_joined, hidden, |d_h, d_joined| d_h.copy_from_slice(&d_joined[hidden..]));
+        let outputs = (Rows::new(&mut work.d_joined, 2 * hidden), Rows::new(d_last, hidden));
+        row_chunks(labelled, 2 * hidden * classes).run(outputs, |range, (d_joined, d_last)| {
+            let d_joined = d_joined.into_slice();
+            let out = MatrixMut::new(d_joined, range.len(), 2 * hidden);
+            product_here(out, d_scores.rows(range.clone()), weight, T::ONE, false);
+            let joined = &joined[range.start * 2 * hidden..range.end * 2 * hidden];
+            dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
+            for (d_h, d_joined) in d_last.into_slice().chunks_exact_mut(hidden).zip(d_joined.chunks_exact(2 * hidden)) {
+                d_h.copy_from_slice(&d_joined[hidden..]);
+            }
+        });
         d_rest.fill(T::ZERO);
         for l in (0..layers).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
@@ -323,11 +327,9 @@ impl<T: Real> Network<T> {
             d_parameters.fill(T::ZERO);
             self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
-        with_joined(&mut work.d_h[0][..labelled * hidden], &work.d_joined, hidden, |d_h, d_joined| {
-            d_h.iter_mut().zip(d_joined).for_each(|(d_h, d_joined)| *d_h += *d_joined);
-        });
         let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
-        input.encode_backward(&work.h[0], &mut work.d_h[0], d_weight, d_bias);
+        let d_direct = Matrix::strided(&work.d_joined, labelled, hidden, 2 * hidden);
+        input.encode_backward(&work.h[0], d_direct, &mut work.d_h[0], d_weight, d_bias);
     }
 
     pub(crate) fn pass<'a>(&'a self, layer: usize, h: &'a [T]) -> Pass<'a, T> {
@@ -349,13 +351,5 @@ fn join<T: Real>(h: &[T], last: &[T], hidden: usize, joined: &mut [T]) {
             joined[hidden..].copy_from_slice(last);
         }
         dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
-    });
-}
-
-/// Calls `work` with every row of `d_h` and its row of `d_joined`.
-fn with_joined<T: Real>(d_h: &mut [T], d_joined: &[T], hidden: usize, work: impl Fn(&mut [T], &[T]) + Sync) {
-    Chunks::even(d_h.len() / hidden, CHUNK_ROWS).run(Rows::new(d_h, hidden), |range, d_h| {
-        let rows = d_joined.chunks_exact(2 * hidden).skip(range.start);
-        d_h.into_slice().chunks_exact_mut(hidden).zip(rows).for_each(|(d_h, d_joined)| work(d_h, d_joined));
     });
 }

@@ -99,19 +99,42 @@ pub(crate) fn leaky_relu<T: Real>(values: &mut [T], slope: T) {
 
 #[pulp::with_simd(leaky_relu_backward_in_place = pulp::Arch::new())]
 #[inline(always)]
-fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(simd: S, gradient: &'a mut [T], output: &'a [T], slope: T) {
+pub(crate) fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    gradient: &'a mut [T],
+    output: &'a [T],
+    slope: T,
+) {
     let _ = simd;
     for (gradient, output) in gradient.iter_mut().zip(output) {
         *gradient *= vector::leaky_relu_gradient(*output, slope);
     }
 }
 
-/// gradient *= LeakyReLU'(input), told from the output: the two have one sign.
-pub(crate) fn leaky_relu_backward<T: Real>(gradient: &mut [T], output: &[T], slope: T) {
-    let chunks = Chunks::even(gradient.len(), CHUNK_ROWS * 32);
-    chunks.run(Rows::new(gradient, 1), |range, rows| {
-        leaky_relu_backward_in_place(rows.into_slice(), &output[range], slope);
+/// gradient = (gradient + addition) * LeakyReLU'(input), where the addition is to the first rows; the derivative is told from
+/// the output, which has the input's sign. Writes the sums of the columns. One pass over the gradient.
+pub(crate) fn add_rows_leaky_relu_backward<T: Real>(
+    gradient: &mut [T],
+    addition: Matrix<'_, T>,
+    output: &[T],
+    slope: T,
+    sums: &mut [T],
+) {
+    let width = sums.len();
+    let chunks = Chunks::even(gradient.len() / width, SUMMED_ROWS);
+    let mut parts = vec![T::ZERO; chunks.len() * width];
+    let outputs = (Rows::new(gradient, width), ChunkRows::new(&mut parts, &chunks, width));
+    chunks.run(outputs, |range, (gradient, part)| {
+        let gradient = gradient.into_slice();
+        let added = addition.rows(range.start.min(addition.num_rows())..range.end.min(addition.num_rows()));
+        for (row, gradient) in gradient.chunks_exact_mut(width).enumerate().take(added.num_rows()) {
+            gradient.iter_mut().zip(added.row(row)).for_each(|(gradient, added)| *gradient += *added);
+        }
+        leaky_relu_backward_in_place(gradient, &output[range.start * width..range.end * width], slope);
+        add_column_sums_here(part.into_slice(), gradient);
     });
+    sums.fill(T::ZERO);
+    add_column_sums(sums, &parts);
 }
 
 #[cfg(test)]
