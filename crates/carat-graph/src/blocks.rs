@@ -232,13 +232,15 @@ impl<'a> BlockBuilder<'a> {
         let mut offsets = vec![0];
         let (mut sources, mut edges) = (Vec::new(), Vec::new());
         let mut chosen = Vec::new();
+        let graph = self.graph;
+        let graph_sources = graph.sources();
         for hops in 0..layers {
             for j in offsets.len() - 1..within[hops] {
-                let range = self.graph.in_edges(nodes[j]);
+                let range = graph.in_edges(nodes[j]);
                 chosen.clear();
                 choose(hops, range.len(), &mut chosen);
                 for e in chosen.iter().map(|c| range.start + c) {
-                    sources.push(self.number(self.graph.sources()[e], &mut nodes));
+                    sources.push(self.number(graph_sources[e], &mut nodes));
                     edges.push(e as u32);
                 }
                 offsets.push(sources.len());

@@ -1,6 +1,6 @@
 //! A graph with features, labels and splits: what every reader makes and everything else takes.
 
-use crate::{DataError, Features, Graph, Labels, Split};
+use crate::{DataError, Features, Flags, Graph, Labels, Split, Storage};
 
 /// The parts of a [`Dataset`] before they are checked against each other. Optional parts start empty.
 #[derive(Debug, Clone)]
@@ -20,9 +20,9 @@ pub struct DatasetParts {
     /// What users call each class.
     pub class_names: Option<Vec<String>>,
     /// Year of each node, where the data tells.
-    pub node_years: Option<Vec<i32>>,
+    pub node_years: Option<Storage<i32>>,
     /// Per edge id, true where a generator planted the edge as spurious.
-    pub spurious: Option<Vec<bool>>,
+    pub spurious: Option<Flags>,
     /// Set for a collection of graphs: `graph_offsets[g]..graph_offsets[g + 1]` are graph g's nodes.
     pub graph_offsets: Option<Vec<u32>>,
 }
@@ -61,6 +61,11 @@ impl GraphSet<'_> {
     /// Number of graphs.
     pub fn num_graphs(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// The first node of every graph, and the number of nodes.
+    pub(crate) fn offsets(&self) -> &[u32] {
+        self.offsets
     }
 
     /// The nodes of one graph.
@@ -107,9 +112,9 @@ impl Dataset {
         }
         let lengths = [
             ("node names", parts.node_names.as_ref().map(Vec::len), n),
-            ("node years", parts.node_years.as_ref().map(Vec::len), n),
+            ("node years", parts.node_years.as_deref().map(<[i32]>::len), n),
             ("class names", parts.class_names.as_ref().map(Vec::len), parts.labels.num_classes()),
-            ("edge kinds", parts.spurious.as_ref().map(Vec::len), parts.graph.num_edges()),
+            ("edge kinds", parts.spurious.as_ref().map(Flags::len), parts.graph.num_edges()),
         ];
         for (what, found, expected) in lengths {
             if let Some(found) = found.filter(|&found| found != expected) {
@@ -200,8 +205,8 @@ impl Dataset {
     }
 
     /// Per edge id, whether a generator planted it as spurious.
-    pub fn spurious(&self) -> Option<&[bool]> {
-        self.parts.spurious.as_deref()
+    pub fn spurious(&self) -> Option<&Flags> {
+        self.parts.spurious.as_ref()
     }
 
     /// The division into graphs, for a graph set.

@@ -1,14 +1,17 @@
 //! Node features, dense or in CSR: a bag of words has 1 to 2 % non-zeros, and stays sparse all the way.
 
-use crate::DataError;
+use std::path::Path;
+
+use crate::graph::check_offsets;
+use crate::{DataError, Storage};
 
 /// A matrix in compressed sparse rows. Column indices ascend within a row and do not repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CsrMatrix {
     num_columns: usize,
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
+    offsets: Storage<usize>,
+    columns: Storage<u32>,
+    values: Storage<f32>,
 }
 
 impl CsrMatrix {
@@ -43,7 +46,35 @@ impl CsrMatrix {
                 return invalid(format!("sparse matrix: row {row} has a column beyond {num_columns}"));
             }
         }
+        Ok(Self { num_columns, offsets: offsets.into(), columns: columns.into(), values: values.into() })
+    }
+
+    /// A matrix in a mapped file. The offsets are looked through; columns and values, which may be larger than memory, are
+    /// for [`Features::check`] and [`Features::check_rows`].
+    pub(crate) fn mapped(
+        num_columns: usize,
+        offsets: Storage<usize>,
+        columns: Storage<u32>,
+        values: Storage<f32>,
+    ) -> Result<Self, DataError> {
+        check_offsets(&offsets, columns.len())?;
+        if columns.len() != values.len() {
+            return Err(DataError::Invalid(format!("{} columns for {} values", columns.len(), values.len())));
+        }
         Ok(Self { num_columns, offsets, columns, values })
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), DataError> {
+        let (columns, values) = self.row(row);
+        let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascending || columns.last().is_some_and(|&last| last as usize >= self.num_columns) {
+            let problem = format!("the columns of node {row}'s features do not ascend below {}", self.num_columns);
+            return Err(DataError::Invalid(problem));
+        }
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(not_finite(row, columns[at] as usize, values[at])),
+        }
     }
 
     /// Number of rows.
@@ -93,7 +124,7 @@ pub enum Features {
         /// Number of features per node.
         num_columns: usize,
         /// The values, row by row.
-        values: Vec<f32>,
+        values: Storage<f32>,
     },
     /// Compressed sparse rows.
     Sparse(CsrMatrix),
@@ -115,7 +146,7 @@ impl Features {
         if let Some(at) = values.iter().position(|v| !v.is_finite()) {
             return Err(not_finite(at / num_columns, at % num_columns, values[at]));
         }
-        Ok(Self::Dense { num_rows, num_columns, values })
+        Ok(Self::Dense { num_rows, num_columns, values: values.into() })
     }
 
     /// Sparse features.
@@ -125,6 +156,41 @@ impl Features {
             return Err(not_finite(row, matrix.columns[at] as usize, matrix.values[at]));
         }
         Ok(Self::Sparse(matrix))
+    }
+
+    /// The file that the values lie in, where they do not lie in memory.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Dense { values, .. } => values.file(),
+            Self::Sparse(matrix) => matrix.values.file(),
+        }
+    }
+
+    /// Looks through the rows of `nodes`, which exist, where they lie in a mapped file: opening such a file does not read
+    /// all features. Whoever computes with rows asks here first. Features in memory were looked through when they were
+    /// made, and cost nothing here.
+    pub fn check_rows(&self, nodes: &[u32]) -> Result<(), DataError> {
+        let Some(path) = self.file() else { return Ok(()) };
+        nodes.iter().try_for_each(|&node| self.check_row(node as usize)).map_err(|e| e.in_file(path))
+    }
+
+    /// The same for every row.
+    pub fn check(&self) -> Result<(), DataError> {
+        let Some(path) = self.file() else { return Ok(()) };
+        (0..self.num_rows()).try_for_each(|row| self.check_row(row)).map_err(|e| e.in_file(path))
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), DataError> {
+        match self {
+            Self::Sparse(matrix) => matrix.check_row(row),
+            Self::Dense { num_columns, values, .. } => {
+                let values = &values[row * num_columns..(row + 1) * num_columns];
+                match values.iter().position(|value| !value.is_finite()) {
+                    None => Ok(()),
+                    Some(column) => Err(not_finite(row, column, values[column])),
+                }
+            }
+        }
     }
 
     /// Number of nodes.
@@ -170,10 +236,16 @@ impl Features {
                     }
                     offsets.push(columns.len());
                 }
-                Self::Sparse(CsrMatrix { num_columns, offsets, columns, values: kept })
+                Self::Sparse(CsrMatrix {
+                    num_columns,
+                    offsets: offsets.into(),
+                    columns: columns.into(),
+                    values: kept.into(),
+                })
             }
             Self::Sparse(ref matrix) if !sparse => {
-                Self::Dense { num_rows: matrix.num_rows(), num_columns: matrix.num_columns(), values: self.to_dense() }
+                let values = self.to_dense().into();
+                Self::Dense { num_rows: matrix.num_rows(), num_columns: matrix.num_columns(), values }
             }
             other => other,
         }
@@ -182,13 +254,17 @@ impl Features {
     /// All values, row by row.
     pub fn to_dense(&self) -> Vec<f32> {
         match self {
-            Self::Dense { values, .. } => values.clone(),
+            Self::Dense { values, .. } => values.to_vec(),
             Self::Sparse(matrix) => {
                 let mut dense = vec![0.0; matrix.num_rows() * matrix.num_columns];
                 for row in 0..matrix.num_rows() {
                     let (columns, values) = matrix.row(row);
+                    let dense = &mut dense[row * matrix.num_columns..(row + 1) * matrix.num_columns];
                     for (&c, &v) in columns.iter().zip(values) {
-                        dense[row * matrix.num_columns + c as usize] = v;
+                        // A damaged mapped file may name a column that is not there; `check` is what reports it.
+                        if let Some(cell) = dense.get_mut(c as usize) {
+                            *cell = v;
+                        }
                     }
                 }
                 dense

@@ -1,9 +1,11 @@
-//! A directed graph, indexed both ways.
+//! A directed graph by target, and by source where someone asks.
 //!
 //! Edge (i, j) carries a message from i to j. Edges are numbered in the order of the in-edge CSR: by target, then by
 //! source. That number is the edge's id everywhere: attention, effects and planted truth are stored by it.
 
-use crate::DataError;
+use std::sync::OnceLock;
+
+use crate::{DataError, Storage};
 
 /// Edges as two parallel lists, before they become a [`Graph`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,16 +59,31 @@ impl EdgeList {
     }
 }
 
-/// A directed graph with its in-edges by target (CSR) and its out-edges by source (CSC). Parallel edges are merged;
-/// self-loops are kept, because a user's may mean something (readers of public datasets drop theirs).
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A directed graph with its in-edges by target (CSR), in memory or in a mapped file. Its out-edges by source (CSC) are
+/// indexed in memory when they are first asked for; training never does. Parallel edges are merged; self-loops are kept,
+/// because a user's may mean something (readers of public datasets drop theirs).
+#[derive(Debug, Clone)]
 pub struct Graph {
-    in_offsets: Vec<usize>,
-    in_sources: Vec<u32>,
-    out_offsets: Vec<usize>,
-    out_targets: Vec<u32>,
-    out_edges: Vec<u32>,
+    in_offsets: Storage<usize>,
+    in_sources: Storage<u32>,
+    by_source: OnceLock<BySource>,
 }
+
+/// The same edges by source.
+#[derive(Debug, Clone)]
+struct BySource {
+    offsets: Vec<usize>,
+    targets: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_offsets == other.in_offsets && self.in_sources == other.in_sources
+    }
+}
+
+impl Eq for Graph {}
 
 impl Graph {
     /// Builds a graph of `num_nodes` nodes from parallel lists of sources and targets.
@@ -113,29 +130,55 @@ impl Graph {
         Ok((Self::from_in_csr(in_offsets, in_sources), origin))
     }
 
-    /// Adds the out-edge index to an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly
-    /// within each row. Generators that draw edges by target come here directly and save the sort.
-    pub(crate) fn from_in_csr(in_offsets: Vec<usize>, in_sources: Vec<u32>) -> Self {
-        let num_nodes = in_offsets.len() - 1;
-        let mut out_offsets = vec![0usize; num_nodes + 1];
-        for &i in &in_sources {
-            out_offsets[i as usize + 1] += 1;
+    /// A graph from an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly within each row.
+    /// Generators that draw edges by target come here directly and save the sort.
+    pub(crate) fn from_in_csr(in_offsets: impl Into<Storage<usize>>, in_sources: impl Into<Storage<u32>>) -> Self {
+        Self { in_offsets: in_offsets.into(), in_sources: in_sources.into(), by_source: OnceLock::new() }
+    }
+
+    /// The same from numbers of unknown origin, all of which are looked at once.
+    pub(crate) fn from_unchecked_csr(in_offsets: Storage<usize>, in_sources: Storage<u32>) -> Result<Self, DataError> {
+        let num_nodes = in_offsets.len().saturating_sub(1);
+        if num_nodes > u32::MAX as usize || in_sources.len() > u32::MAX as usize {
+            return Err(DataError::Invalid("more than 4,294,967,295 nodes or edges".into()));
         }
-        for i in 0..num_nodes {
-            out_offsets[i + 1] += out_offsets[i];
-        }
-        let mut next = out_offsets.clone();
-        let mut out_targets = vec![0u32; in_sources.len()];
-        let mut out_edges = vec![0u32; in_sources.len()];
-        for j in 0..num_nodes {
-            for e in in_offsets[j]..in_offsets[j + 1] {
-                let slot = &mut next[in_sources[e] as usize];
-                out_targets[*slot] = j as u32;
-                out_edges[*slot] = e as u32;
-                *slot += 1;
+        check_offsets(&in_offsets, in_sources.len())?;
+        let sources = &in_sources[..];
+        for (target, row) in in_offsets.windows(2).enumerate() {
+            let row = &sources[row[0]..row[1]];
+            if row.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(DataError::Invalid(format!("the sources of the edges to node {target} do not ascend")));
+            }
+            if let Some(last) = row.last().filter(|&&last| last as usize >= num_nodes) {
+                return Err(DataError::Invalid(format!(
+                    "an edge joins node {last} to node {target}, but there are only {num_nodes} nodes"
+                )));
             }
         }
-        Self { in_offsets, in_sources, out_offsets, out_targets, out_edges }
+        Ok(Self::from_in_csr(in_offsets, in_sources))
+    }
+
+    fn by_source(&self) -> &BySource {
+        self.by_source.get_or_init(|| {
+            let num_nodes = self.num_nodes();
+            let mut offsets = vec![0usize; num_nodes + 1];
+            for &i in &self.in_sources[..] {
+                offsets[i as usize + 1] += 1;
+            }
+            for i in 0..num_nodes {
+                offsets[i + 1] += offsets[i];
+            }
+            let mut next = offsets.clone();
+            let mut targets = vec![0u32; self.num_edges()];
+            let mut edges = vec![0u32; self.num_edges()];
+            for (e, (i, j)) in self.edges().enumerate() {
+                let slot = &mut next[i as usize];
+                targets[*slot] = j;
+                edges[*slot] = e as u32;
+                *slot += 1;
+            }
+            BySource { offsets, targets, edges }
+        })
     }
 
     /// Number of nodes.
@@ -163,18 +206,16 @@ impl Graph {
         &self.in_sources[self.in_edges(node)]
     }
 
-    /// Targets of the edges that leave `node`, ascending.
+    /// Targets of the edges that leave `node`, ascending. The first call indexes all edges by source, in memory.
     pub fn out_neighbours(&self, node: u32) -> &[u32] {
-        &self.out_targets[self.out_range(node)]
+        let by_source = self.by_source();
+        &by_source.targets[by_source.range(node)]
     }
 
     /// Ids of the edges that leave `node`, in the order of [`Graph::out_neighbours`].
     pub fn out_edges(&self, node: u32) -> &[u32] {
-        &self.out_edges[self.out_range(node)]
-    }
-
-    fn out_range(&self, node: u32) -> std::ops::Range<usize> {
-        self.out_offsets[node as usize]..self.out_offsets[node as usize + 1]
+        let by_source = self.by_source();
+        &by_source.edges[by_source.range(node)]
     }
 
     /// The CSR's row offsets: in-edges of node j have the ids `offsets[j]..offsets[j + 1]`.
@@ -199,6 +240,23 @@ impl Graph {
     /// Every edge as (source, target), in the order of edge ids.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.num_nodes() as u32).flat_map(|j| self.in_neighbours(j).iter().map(move |&i| (i, j)))
+    }
+}
+
+impl BySource {
+    fn range(&self, node: u32) -> std::ops::Range<usize> {
+        self.offsets[node as usize]..self.offsets[node as usize + 1]
+    }
+}
+
+/// Row offsets of unknown origin: from 0 to the number of values, never falling.
+pub(crate) fn check_offsets(offsets: &[usize], num_values: usize) -> Result<(), DataError> {
+    if offsets.first() != Some(&0) || offsets.last() != Some(&num_values) {
+        return Err(DataError::Invalid(format!("the row offsets do not go from 0 to {num_values}")));
+    }
+    match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        None => Ok(()),
+        Some(row) => Err(DataError::Invalid(format!("the offsets of row {row} fall"))),
     }
 }
 
@@ -241,6 +299,29 @@ mod tests {
     fn an_edge_to_a_missing_node_is_refused() {
         let error = Graph::from_edges(3, &[0, 3], &[1, 1]).unwrap_err();
         assert_eq!(error.to_string(), "edge 1 joins node 3 to node 1, but there are only 3 nodes (0 to 2)");
+    }
+
+    #[test]
+    fn a_csr_of_unknown_origin_is_looked_through() {
+        let said = |offsets: &[usize], sources: &[u32]| {
+            let graph = Graph::from_unchecked_csr(offsets.to_vec().into(), sources.to_vec().into());
+            graph.map(|graph| graph.num_edges()).map_err(|e| e.to_string())
+        };
+        assert_eq!(said(&[0, 2, 2, 3], &[0, 2, 1]), Ok(3));
+        assert_eq!(said(&[0, 0], &[]), Ok(0));
+        let wrong: [(&[usize], &[u32], &str); 7] = [
+            (&[], &[], "do not go from 0 to 0"),
+            (&[0, 1], &[0, 0], "do not go from 0 to 2"),
+            (&[1, 2], &[0, 0], "do not go from 0 to 2"),
+            (&[0, 2, 1, 2], &[0, 1], "the offsets of row 1 fall"),
+            (&[0, usize::MAX, 1], &[0], "the offsets of row 1 fall"),
+            (&[0, 2, 2], &[1, 1], "the edges to node 0 do not ascend"),
+            (&[0, 0, 2], &[0, 2], "joins node 2 to node 1, but there are only 2 nodes"),
+        ];
+        for (offsets, sources, problem) in wrong {
+            let error = said(offsets, sources).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
     }
 
     proptest! {

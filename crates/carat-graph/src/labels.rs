@@ -1,11 +1,11 @@
 //! Class labels. A node without one carries messages and no loss.
 
-use crate::DataError;
+use crate::{DataError, Storage};
 
 /// One optional class per entity, each below the number of classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labels {
-    classes: Vec<i32>,
+    classes: Storage<i32>,
     num_classes: usize,
 }
 
@@ -24,6 +24,20 @@ impl Labels {
             }
         }
         Ok(Self { classes: labels.into_iter().map(|l| l.map_or(-1, |class| class as i32)).collect(), num_classes })
+    }
+
+    /// Labels as a mapped file stores them: a class, or -1.
+    pub(crate) fn mapped(classes: Storage<i32>, num_classes: usize) -> Result<Self, DataError> {
+        if num_classes > i32::MAX as usize {
+            return Err(DataError::Invalid(format!("{num_classes} classes are too many")));
+        }
+        match classes.iter().position(|&class| class < -1 || class >= num_classes as i32) {
+            None => Ok(Self { classes, num_classes }),
+            Some(entity) => Err(DataError::Invalid(format!(
+                "label {} of entity {entity} is out of range: there are {num_classes} classes, and -1 for none",
+                classes[entity]
+            ))),
+        }
     }
 
     /// Labels as files often store them: a class, or a negative number where it is missing. The number of classes is

@@ -18,13 +18,16 @@
 //! ```
 
 mod blocks;
+mod carat_file;
 pub mod catalogue;
 mod data_dir;
 mod dataset;
 pub mod download;
+mod edge_sorter;
 mod error;
 mod features;
 pub mod files;
+mod flags;
 pub mod generators;
 mod graph;
 mod labels;
@@ -34,6 +37,7 @@ mod pickle;
 mod reach;
 pub mod readers;
 mod splits;
+mod storage;
 pub mod table;
 pub mod writers;
 
@@ -42,8 +46,10 @@ pub use data_dir::data_dir;
 pub use dataset::{Dataset, DatasetParts, GraphSet};
 pub use error::{DataError, Place, printable};
 pub use features::{CsrMatrix, Features};
+pub use flags::Flags;
 pub use graph::{EdgeList, Graph};
 pub use labels::Labels;
-pub use open::{open, open_entry};
+pub use open::{open, open_entry, open_on_disk};
 pub use reach::Reach;
 pub use splits::{Split, SplitRatio};
+pub use storage::Storage;

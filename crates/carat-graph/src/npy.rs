@@ -5,12 +5,14 @@
 
 mod archive;
 mod header;
+mod stream;
 
 use std::io::Read;
 
 use crate::DataError;
 
 pub(crate) use archive::{NpzReader, NpzWriter, no_archive};
+pub(crate) use stream::ArrayStream;
 
 /// What one element of an array is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,21 +7,33 @@ use std::path::Path;
 use crate::catalogue::{self, Entry, Layout};
 use crate::files::plain_or_gz;
 use crate::npy::no_archive;
-use crate::readers::{folder, geom_gcn, npz, ogb, planetoid, syn_cora, tudataset};
+use crate::readers::{EdgePlace, carat, folder, geom_gcn, npz, ogb, planetoid, syn_cora, tudataset};
 use crate::{DataError, Dataset};
 
 /// Opens a catalogue dataset from `data_dir`, or whatever dataset lies at a path. A name in the catalogue comes first;
 /// `./cora` is always a path.
 pub fn open(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
+    open_to(data, data_dir, EdgePlace::Memory)
+}
+
+/// As [`open`], for edge lists that memory does not hold: where `data` is a folder of tables or a `.npz` of a user's own,
+/// the edges are sorted in temporary files of `scratch`, and the graph stays in one of them.
+pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Dataset, DataError> {
+    open_to(data, data_dir, EdgePlace::Disk(scratch))
+}
+
+fn open_to(data: &str, data_dir: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     if let Some(entry) = catalogue::find(data) {
         return open_entry(&entry, data_dir);
     }
     let path = Path::new(data);
     if path.is_dir() {
-        open_folder(path)
+        open_folder(path, edges)
     } else if path.is_file() {
-        open_file(path)
-    } else if path.components().count() > 1 || path.extension().is_some_and(|ending| ending == "npz") {
+        open_file(path, edges)
+    } else if path.components().count() > 1
+        || path.extension().is_some_and(|ending| ending == "npz" || ending == "carat")
+    {
         Err(DataError::malformed(path, "there is no such file or folder"))
     } else {
         Err(DataError::Unknown { name: data.to_string(), suggestion: catalogue::nearest(data).map(str::to_string) })
@@ -62,25 +74,29 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
     }
 }
 
-/// Opens a single file: a `.npz` in the user's own layout or in syn-cora's, told apart by the arrays inside.
-fn open_file(path: &Path) -> Result<Dataset, DataError> {
+/// Opens a single file: a `.carat` by its first bytes; a `.npz` in the user's own layout or in syn-cora's, told apart by
+/// the arrays inside.
+fn open_file(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
+    if carat::is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat")) {
+        return carat::read(path);
+    }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz")) {
-        let advice = "give a .npz file, or a folder with edges.csv and nodes.csv (or .parquet)";
+        let advice = "give a .npz or .carat file, or a folder with edges.csv and nodes.csv (or .parquet)";
         return Err(DataError::malformed(path, format!("this kind of file is not a dataset; {advice}")));
     }
     let file = File::open(path).map_err(|e| DataError::read(path, e))?;
     let zip = zip::ZipArchive::new(std::io::BufReader::new(file)).map_err(|e| no_archive(path, e))?;
     let is_syn_cora = zip.index_for_name("adj_indptr.npy").is_some();
     drop(zip);
-    if is_syn_cora { syn_cora::read(path) } else { npz::read(path) }
+    if is_syn_cora { syn_cora::read(path) } else { npz::read_to(path, edges) }
 }
 
 /// Opens a folder in whichever layout its files show.
-fn open_folder(path: &Path) -> Result<Dataset, DataError> {
+fn open_folder(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     let name = folder_name(path);
     let has = |file: &str| plain_or_gz(&path.join(file)).is_some();
     if ["edges.csv", "edges.parquet"].iter().any(|file| has(file)) {
-        return folder::read(path, &name);
+        return folder::read_to(path, &name, edges);
     }
     if has("raw/edge.csv") {
         return ogb::read(path, &name);

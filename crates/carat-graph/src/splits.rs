@@ -100,19 +100,23 @@ impl Split {
 
     /// Checks that every entity exists and none plays two roles.
     pub(crate) fn check(&self, num_entities: usize) -> Result<(), DataError> {
-        let mut role: Vec<Option<&str>> = vec![None; num_entities];
-        for (name, list) in [("train", &self.train), ("val", &self.val), ("test", &self.test)] {
+        const NAMES: [&str; 3] = ["train", "val", "test"];
+        let mut roles = vec![0u8; num_entities];
+        for (role, list) in (1..).zip([&self.train, &self.val, &self.test]) {
+            let name = |role: u8| NAMES[usize::from(role) - 1];
             for &n in list {
-                match role.get_mut(n as usize) {
+                match roles.get_mut(n as usize) {
                     None => {
+                        let name = name(role);
                         return Err(DataError::Invalid(format!(
                             "the {name} split names node {n}, but there are only {num_entities}"
                         )));
                     }
-                    Some(Some(other)) => {
+                    Some(0) => roles[n as usize] = role,
+                    Some(&mut other) => {
+                        let (other, name) = (name(other), name(role));
                         return Err(DataError::Invalid(format!("node {n} is both in {other} and in {name}")));
                     }
-                    Some(slot) => *slot = Some(name),
                 }
             }
         }

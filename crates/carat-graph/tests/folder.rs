@@ -305,8 +305,8 @@ fn sample() -> Dataset {
     let mut parts = DatasetParts::new("sample", graph, features, labels);
     parts.class_names = Some(["zebra", "ape, great", "newt\n\"crested\"", "3", "asp"].map(String::from).to_vec());
     parts.node_names = Some(["a", "a", "ünïcode", "with, comma"].map(String::from).to_vec());
-    parts.node_years = Some(vec![1999, -44, 2024, 0]);
-    parts.spurious = Some(vec![true, false, false, true, false]);
+    parts.node_years = Some(vec![1999, -44, 2024, 0].into());
+    parts.spurious = Some(vec![true, false, false, true, false].into());
     parts.splits = vec![Split { train: vec![0, 3], val: vec![2], test: vec![] }];
     Dataset::new(parts).unwrap()
 }
@@ -442,8 +442,8 @@ prop_compose! {
             .map(|names| names.into_iter().collect::<Vec<_>>())
             // Names that say no more than the class numbers, or stand for a missing label, are not kept by the layout.
             .filter(|names| names.iter().enumerate().any(|(k, n)| *n != k.to_string()) && !names.iter().any(|n| n == "-1"));
-        parts.node_years = years;
-        parts.spurious = marks.map(|marks| marks[..num_edges].to_vec());
+        parts.node_years = years.map(Into::into);
+        parts.spurious = marks.map(|marks| marks[..num_edges].iter().copied().collect());
         let pick = |roles: &[u8], role: u8| (0..nodes as u32).filter(|&n| roles[n as usize] == role).collect();
         parts.splits = roles
             .iter()

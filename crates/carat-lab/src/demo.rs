@@ -138,8 +138,8 @@ impl DemoConfig {
 
 /// The same nodes, words, labels and split with the useful edges only.
 fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
-    let truth = dataset.spurious().unwrap_or_default();
-    let useful = dataset.graph().edges().zip(truth).filter(|(_, spurious)| !**spurious).map(|(edge, _)| edge);
+    let truth = dataset.spurious().cloned().unwrap_or_default();
+    let useful = dataset.graph().edges().zip(truth.iter()).filter(|(_, spurious)| !*spurious).map(|(edge, _)| edge);
     let (sources, targets): (Vec<u32>, Vec<u32>) = useful.unzip();
     let mut parts = dataset.clone().into_parts();
     parts.graph = Graph::from_edges(dataset.num_nodes(), &sources, &targets)?;
@@ -178,9 +178,9 @@ fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<RunReport, 
     while trainer.epoch(&|| false)?.is_some() {}
     let (epochs, best_epoch) = (trainer.epochs(), trainer.best().epoch);
     let (network, validation) = trainer.finish();
-    let test = Evaluator::new(&dataset, &split.test, settings.layers, settings.batch_size).score(&network);
+    let test = Evaluator::new(&dataset, &split.test, settings.layers, settings.batch_size).score(&network)?;
     let test = test.ok_or_else(|| Error::Config("the planted graph has no test node; raise nodes".into()))?;
-    let coherence = coherence(&network, &dataset, &split.test, settings.batch_size);
+    let coherence = coherence(&network, &dataset, &split.test, settings.batch_size)?;
     Ok(RunReport {
         seed,
         val_loss: validation.loss,

@@ -188,7 +188,7 @@ pub fn main() -> Result<(), Error> {
         let network = Network::with_attention(config.network_for(&dataset), Box::new(Cosine), config.seed)?;
         let (network, _) = Trainer::with_network(&dataset, &split, &config, network)?.run()?;
         let test = score(&network, &dataset, &split.test)?;
-        let auc = coherence(&network, &dataset, &split.test, config.batch_size).and_then(|c| c.attention_auc);
+        let auc = coherence(&network, &dataset, &split.test, config.batch_size)?.and_then(|c| c.attention_auc);
         println!("lambda {lambda}: test {test}, attention_auc {:.3}", auc.unwrap_or(f64::NAN));
         assert!(test.accuracy > 0.4, "five classes, so chance is 0.2");
     }

@@ -1,10 +1,12 @@
 //! Mini-batches: target nodes with the blocks and inputs they need.
 
-use carat_graph::{BlockBuilder, Blocks, Dataset};
+use carat_graph::{BlockBuilder, Blocks, DataError, Dataset};
 use carat_nn::Input;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+
+use crate::threads;
 
 /// Targets of one step with everything the step reads.
 #[derive(Debug)]
@@ -58,7 +60,10 @@ impl<'a> Batches<'a> {
     }
 
     /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same batches.
-    pub(crate) fn for_each<E>(
+    ///
+    /// While `visit` works on a batch, another thread makes the next one. Batches depend on their numbers alone, so this
+    /// changes nothing but the time; two batches are in memory at most.
+    pub(crate) fn for_each<E: From<DataError>>(
         &mut self,
         epoch: usize,
         mut visit: impl FnMut(&Batch) -> Result<bool, E>,
@@ -79,9 +84,22 @@ impl<'a> Batches<'a> {
         let count = order.len().div_ceil(self.size);
         let share = others.len().div_ceil(count.max(1)).max(1);
         let mut others = others.chunks(share);
-        for (number, targets) in order.chunks(self.size).enumerate() {
-            let batch = self.make(targets, others.next().unwrap_or_default(), epoch, number);
-            if !visit(&batch)? {
+        let mut plan = order.chunks(self.size).map(|targets| (targets, others.next().unwrap_or_default())).enumerate();
+        let mut maker = Maker {
+            dataset: self.dataset,
+            builder: &mut self.builder,
+            layers: self.layers,
+            purpose: &self.purpose,
+            epoch,
+        };
+        let mut ready = plan.next().map(|first| maker.make(first));
+        while let Some(made) = ready.take() {
+            let batch = made?;
+            let going_on = match plan.next() {
+                Some(next) => threads::alongside(|| visit(&batch), || maker.make(next), &mut ready)?,
+                None => visit(&batch)?,
+            };
+            if !going_on {
                 return Ok(());
             }
             let sampled = matches!(&self.purpose, Purpose::Training { fanout, .. } if !fanout.is_empty());
@@ -91,25 +109,35 @@ impl<'a> Batches<'a> {
         }
         Ok(())
     }
+}
 
-    fn make(&mut self, labelled: &[u32], others: &[u32], epoch: usize, number: usize) -> Batch {
+/// What it takes to make the batches of one epoch.
+struct Maker<'m, 'a> {
+    dataset: &'a Dataset,
+    builder: &'m mut BlockBuilder<'a>,
+    layers: usize,
+    purpose: &'m Purpose,
+    epoch: usize,
+}
+
+impl Maker<'_, '_> {
+    /// The batch of this number, from its labelled nodes and the others.
+    fn make(&mut self, (number, (labelled, others)): (usize, (&[u32], &[u32]))) -> Result<Batch, DataError> {
         let features = self.dataset.features();
         let labels = labelled.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
         let targets = &[labelled, others].concat();
-        match &self.purpose {
-            Purpose::Evaluation => {
-                let blocks = self.builder.build(targets, self.layers);
-                Batch { input: Input::new(features, blocks.nodes()), blocks, labels, number }
+        let blocks = match self.purpose {
+            Purpose::Training { fanout, seed } if !fanout.is_empty() => {
+                self.builder.sample(targets, fanout, batch_seed(*seed, self.epoch, number))
             }
-            Purpose::Training { fanout, seed } => {
-                let blocks = if fanout.is_empty() {
-                    self.builder.build(targets, self.layers)
-                } else {
-                    self.builder.sample(targets, fanout, batch_seed(*seed, epoch, number))
-                };
-                Batch { input: Input::for_training(features, blocks.nodes()), blocks, labels, number }
-            }
-        }
+            _ => self.builder.build(targets, self.layers),
+        };
+        features.check_rows(blocks.nodes())?;
+        let input = match self.purpose {
+            Purpose::Training { .. } => Input::for_training(features, blocks.nodes()),
+            Purpose::Evaluation => Input::new(features, blocks.nodes()),
+        };
+        Ok(Batch { blocks, input, labels, number })
     }
 }
 
@@ -123,4 +151,44 @@ pub(crate) fn batch_seed(seed: u64, epoch: usize, number: usize) -> u64 {
         mixed ^= mixed >> 31;
     }
     mixed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, with_threads};
+    use carat_graph::generators::{PlantedConfig, planted};
+
+    /// Targets, nodes and edges of every batch of two epochs, and the threads they were visited on.
+    fn batches(dataset: &Dataset, threads: usize, stop_after: usize) -> Vec<(usize, Blocks, Vec<u32>)> {
+        let split = &dataset.splits()[0];
+        let purpose = Purpose::Training { fanout: vec![3, 2], seed: 9 };
+        let visited = with_threads(Some(threads), || {
+            let mut batches = Batches::new(dataset, &split.train, 30, 2, purpose).with_others(split.val.clone());
+            let mut seen = Vec::new();
+            for epoch in 1..3 {
+                let visit = |batch: &Batch| {
+                    seen.push((batch.number, batch.blocks.clone(), batch.labels.clone()));
+                    Ok::<bool, Error>(seen.len() < stop_after)
+                };
+                batches.for_each(epoch, visit).unwrap();
+            }
+            seen
+        });
+        visited.unwrap()
+    }
+
+    #[test]
+    fn batches_come_in_order_and_alike_on_any_number_of_threads() {
+        let dataset = planted(&PlantedConfig { nodes: 900, ..PlantedConfig::default() }).unwrap();
+        let count = dataset.splits()[0].train.len().div_ceil(30);
+        assert!(count > 3);
+        let one = batches(&dataset, 1, usize::MAX);
+        assert_eq!(one.iter().map(|batch| batch.0).collect::<Vec<_>>(), (0..count).chain(0..count).collect::<Vec<_>>());
+        assert_ne!(one[0].1, one[count].1);
+        for threads in [2, 3] {
+            assert_eq!(batches(&dataset, threads, usize::MAX), one);
+        }
+        assert_eq!(batches(&dataset, 2, 2)[..2], one[..2]);
+    }
 }

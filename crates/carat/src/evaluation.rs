@@ -37,22 +37,21 @@ impl<'a> Evaluator<'a> {
         Self { batches, work: Workspace::default() }
     }
 
-    /// Loss and accuracy; `None` where there is no labelled node.
-    pub fn score(&mut self, network: &Network<f32>) -> Option<Score> {
+    /// Loss and accuracy; `None` where there is no labelled node. An error where features in a mapped file are damaged.
+    pub fn score(&mut self, network: &Network<f32>) -> Result<Option<Score>, Error> {
         let nodes = self.batches.num_nodes();
         let classes = network.config().classes;
         let (mut total, mut correct) = (0.0, 0usize);
         let work = &mut self.work;
-        let visited: Result<(), std::convert::Infallible> = self.batches.for_each(0, |batch| {
+        self.batches.for_each(0, |batch| {
             network.forward(&batch.blocks, &batch.input, work);
             for (scores, &label) in work.scores().chunks_exact(classes).zip(&batch.labels) {
                 total += f64::from(loss::cross_entropy(scores, label as usize));
                 correct += usize::from(loss::argmax(scores) == label as usize);
             }
-            Ok(true)
-        });
-        let Ok(()) = visited;
-        (nodes > 0).then(|| Score { loss: total / nodes as f64, accuracy: correct as f64 / nodes as f64 })
+            Ok::<bool, Error>(true)
+        })?;
+        Ok((nodes > 0).then(|| Score { loss: total / nodes as f64, accuracy: correct as f64 / nodes as f64 }))
     }
 }
 
@@ -64,7 +63,7 @@ pub fn score(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Result
     knows(network, dataset)?;
     existing(dataset, nodes)?;
     let batch_size = TrainConfig::default().batch_size;
-    let score = Evaluator::new(dataset, nodes, network.config().layers, batch_size).score(network);
+    let score = Evaluator::new(dataset, nodes, network.config().layers, batch_size).score(network)?;
     score.ok_or_else(|| Error::Config("none of the nodes to score has a label; choose others".into()))
 }
 
@@ -144,19 +143,24 @@ impl CoherenceSum {
 }
 
 /// Coherence of the last layer's head-mean attention with label agreement over the in-edges of `nodes`. In-neighbours
-/// without a label count as different.
-pub fn coherence(network: &Network<f32>, dataset: &Dataset, nodes: &[u32], batch_size: usize) -> Option<Coherence> {
+/// without a label count as different. `None` where there is no such edge; an error where features in a mapped file are
+/// damaged.
+pub fn coherence(
+    network: &Network<f32>,
+    dataset: &Dataset,
+    nodes: &[u32],
+    batch_size: usize,
+) -> Result<Option<Coherence>, Error> {
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut batches = Batches::new(dataset, nodes, batch_size, layers, Purpose::Evaluation);
     let mut work = Workspace::default();
     let mut sum = CoherenceSum::default();
-    let visited: Result<(), std::convert::Infallible> = batches.for_each(0, |batch| {
+    batches.for_each(0, |batch| {
         network.forward(&batch.blocks, &batch.input, &mut work);
         add_targets(&mut sum, dataset, &batch.blocks, work.attention(layers - 1), heads);
-        Ok(true)
-    });
-    let Ok(()) = visited;
-    sum.finish()
+        Ok::<bool, Error>(true)
+    })?;
+    Ok(sum.finish())
 }
 
 fn add_targets(sum: &mut CoherenceSum, dataset: &Dataset, blocks: &Blocks, attention: &[f32], heads: usize) {

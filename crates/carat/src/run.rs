@@ -239,8 +239,8 @@ fn finish(
     let bytes =
         network.to_safetensors().map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
     folder.write("model.safetensors", &bytes)?;
-    let test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size).score(&network);
-    let coherence = coherence(&network, dataset, &split.test, config.batch_size);
+    let test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size).score(&network)?;
+    let coherence = coherence(&network, dataset, &split.test, config.batch_size)?;
     let summary = Summary {
         test_loss: test.map(|score| score.loss),
         test_accuracy: test.map(|score| score.accuracy),

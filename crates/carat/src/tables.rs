@@ -13,15 +13,17 @@ fn for_all_nodes(
     dataset: &Dataset,
     batch_size: usize,
     mut visit: impl FnMut(&carat_graph::Blocks, &Workspace<f32>),
-) {
+) -> Result<(), Error> {
     let nodes: Vec<u32> = (0..dataset.num_nodes() as u32).collect();
     let mut builder = BlockBuilder::new(dataset.graph());
     let mut work = Workspace::default();
     for targets in nodes.chunks(batch_size) {
         let blocks = builder.build(targets, network.config().layers);
+        dataset.features().check_rows(blocks.nodes())?;
         network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
         visit(&blocks, &work);
     }
+    Ok(())
 }
 
 /// One row per node: node, label (-1 where missing), predicted, loss (NaN where the label is missing or unknown to the
@@ -44,7 +46,7 @@ pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize)
                 column.push(p);
             }
         }
-    });
+    })?;
     let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
     let mut columns = vec![
         ("node".to_string(), Column::U32((0..nodes as u32).collect())),
@@ -84,7 +86,7 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
                 }
             }
         }
-    });
+    })?;
     Ok(Table::new([
         ("src", Column::U32(src)),
         ("dst", Column::U32(dst)),

@@ -14,6 +14,24 @@ pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + 
     Ok(pool.install(work))
 }
 
+/// Runs `here` on this thread while `there` runs on another of its pool, and puts what `there` returns into `result`. With
+/// one thread, `there` follows `here`.
+pub(crate) fn alongside<A, B: Send>(
+    here: impl FnOnce() -> A,
+    there: impl FnOnce() -> B + Send,
+    result: &mut Option<B>,
+) -> A {
+    if rayon::current_num_threads() == 1 {
+        let own = here();
+        *result = Some(there());
+        return own;
+    }
+    rayon::in_place_scope(|scope| {
+        scope.spawn(|_| *result = Some(there()));
+        here()
+    })
+}
+
 /// Most threads kept awake: a step so short that waking them matters has no work for more.
 const MOST_AWAKE: usize = 8;
 

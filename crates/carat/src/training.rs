@@ -222,9 +222,9 @@ impl<'a> Trainer<'a> {
         if targets < self.batches.num_nodes() {
             return Ok(None);
         }
+        self.last = self.validation.score(&self.learner.network)?.unwrap_or(NONE);
         self.unfinished = false;
         self.epoch = epoch;
-        self.last = self.validation.score(&self.learner.network).unwrap_or(NONE);
         if self.last.loss < self.best.score.loss {
             self.best.epoch = epoch;
             self.best.score = self.last;

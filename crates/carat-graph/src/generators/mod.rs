@@ -8,7 +8,7 @@
 //! use carat_graph::generators::{PlantedConfig, planted};
 //!
 //! let dataset = planted(&PlantedConfig { nodes: 500, seed: 7, ..PlantedConfig::default() })?;
-//! let spurious = dataset.spurious().map_or(0, |truth| truth.iter().filter(|s| **s).count());
+//! let spurious = dataset.spurious().map_or(0, |truth| truth.count());
 //! assert!(spurious > 0 && spurious < dataset.graph().num_edges());
 //! # Ok::<(), carat_graph::DataError>(())
 //! ```

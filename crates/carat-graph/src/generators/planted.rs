@@ -58,7 +58,7 @@ use super::checks::{self, MOST_CLASSES, MOST_NODES};
 use super::compatibility::Compatibility;
 use super::degrees::{DegreeLaw, DegreeSampler};
 use super::sampling::{Purpose, append_distinct, ragged_rows, sort_and_merge, stream};
-use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Graph, Labels, Split, SplitRatio};
+use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split, SplitRatio};
 
 /// Settings of [`planted`]; the top of its file defines them by equations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -186,7 +186,7 @@ pub fn planted(config: &PlantedConfig) -> Result<Dataset, DataError> {
     let cast = Cast::draw(config);
     let graph = cast.draw_edges(config)?;
     let features = cast.draw_words(config)?;
-    let spurious = graph.sources().par_iter().map(|&i| matches!(cast.role[i as usize], Role::Decoy(_))).collect();
+    let spurious = cast.spurious(&graph)?;
     let labels = Labels::new(cast.label.iter().copied().map(Some).collect(), config.classes)?;
     let mut parts = DatasetParts::new("planted", graph, features, labels);
     parts.spurious = Some(spurious);
@@ -262,6 +262,14 @@ impl Cast {
         // The check of the volume is one of the mean, which a power law can exceed.
         checks::within("the number of edges drawn", sources.len(), 0, u32::MAX as usize)?;
         Ok(Graph::from_in_csr(offsets, sources))
+    }
+
+    /// For each edge, whether its source is a decoy; drawn word by word, in parallel.
+    fn spurious(&self, graph: &Graph) -> Result<Flags, DataError> {
+        let is_decoy = |source: u32| matches!(self.role[source as usize], Role::Decoy(_));
+        let word = |sources: &[u32]| (0..).zip(sources).fold(0, |word, (k, &i)| word | u64::from(is_decoy(i)) << k);
+        let words: Vec<u64> = graph.sources().par_chunks(64).map(word).collect();
+        Flags::from_words(words.into(), graph.num_edges())
     }
 
     fn draw_words(&self, config: &PlantedConfig) -> Result<Features, DataError> {

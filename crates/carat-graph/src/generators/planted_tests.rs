@@ -35,10 +35,10 @@ fn counts_and_shares_are_as_asked() {
         assert_eq!((split.train.len(), split.val.len(), split.test.len()), (3600, 3600, 10_800));
         assert!((data.mean_degree() - 10.0).abs() < 0.3, "{degree_law}: {}", data.mean_degree());
         let truth = data.spurious().unwrap();
-        let share = truth.iter().filter(|s| **s).count() as f64 / truth.len() as f64;
+        let share = truth.count() as f64 / truth.len() as f64;
         assert!((share - 0.4).abs() < 0.02, "{degree_law}: {share}");
         let (mut same, mut useful) = (0usize, 0usize);
-        for ((i, j), _) in data.graph().edges().zip(truth).filter(|(_, spurious)| !**spurious) {
+        for ((i, j), _) in data.graph().edges().zip(truth.iter()).filter(|(_, spurious)| !*spurious) {
             useful += 1;
             same += usize::from(data.labels().get(i) == data.labels().get(j));
         }
@@ -180,7 +180,7 @@ proptest! {
                 let over = decoy.iter().filter(|d| **d).count().abs_diff(config.num_decoys());
                 prop_assert!(over <= 1);
                 let truth = data.spurious().unwrap();
-                for ((i, j), &spurious) in data.graph().edges().zip(truth) {
+                for ((i, j), spurious) in data.graph().edges().zip(truth.iter()) {
                     prop_assert_ne!(i, j);
                     prop_assert!(over > 0 || spurious == decoy[i as usize]);
                 }

@@ -125,7 +125,7 @@ fn random_graph(num_nodes: usize, num_edges: usize, seed: u64) -> Graph {
     for j in 0..num_nodes {
         offsets[j + 1] += offsets[j];
     }
-    Graph::from_in_csr(offsets, edges.into_iter().map(|edge| edge as u32).collect())
+    Graph::from_in_csr(offsets, edges.into_iter().map(|edge| edge as u32).collect::<Vec<u32>>())
 }
 
 #[cfg(test)]

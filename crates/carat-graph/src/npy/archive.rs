@@ -73,14 +73,29 @@ impl<R: Read + Seek> NpzReader<R> {
 
     /// The array of this name; an error where the archive has none.
     pub(crate) fn required(&mut self, name: &str) -> Result<Array, DataError> {
-        self.array(name)?.ok_or_else(|| {
-            let mut found: Vec<&str> =
-                self.archive.file_names_raw().filter_map(|raw| std::str::from_utf8(raw).ok()).collect();
-            found.sort_unstable();
-            found.truncate(20);
-            let found: Vec<&str> = found.iter().map(|file| file.strip_suffix(".npy").unwrap_or(file)).collect();
-            DataError::malformed(&self.path, format!("there is no array '{name}' (there are: {})", found.join(", ")))
-        })
+        self.array(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// True where there is an array of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(&format!("{name}.npy")).is_some()
+    }
+
+    /// The unpacked bytes of a required array.
+    pub(super) fn entry(&mut self, name: &str) -> Result<Box<dyn Read + '_>, DataError> {
+        let index = self.archive.index_for_name(&format!("{name}.npy")).ok_or_else(|| self.missing(name))?;
+        let failed = |problem: String| DataError::malformed(&self.path, format!("array '{name}': {problem}"));
+        let entry = self.archive.by_index(index).map_err(|e| failed(format!("cannot be unpacked: {e}")))?;
+        Ok(Box::new(BufReader::with_capacity(1 << 16, entry)))
+    }
+
+    fn missing(&self, name: &str) -> DataError {
+        let mut found: Vec<&str> =
+            self.archive.file_names_raw().filter_map(|raw| std::str::from_utf8(raw).ok()).collect();
+        found.sort_unstable();
+        found.truncate(20);
+        let found: Vec<&str> = found.iter().map(|file| file.strip_suffix(".npy").unwrap_or(file)).collect();
+        DataError::malformed(&self.path, format!("there is no array '{name}' (there are: {})", found.join(", ")))
     }
 
     /// An error about one array.

@@ -17,9 +17,11 @@ mod nodes;
 
 use std::path::{Path, PathBuf};
 
-use crate::readers::rows::{Cell, RowFile};
+use crate::edge_sorter::EdgeSorter;
+use crate::readers::EdgePlace;
+use crate::readers::rows::{Cell, Row, RowFile};
 use crate::table::TableFormat;
-use crate::{DataError, Dataset, DatasetParts, EdgeList, Graph};
+use crate::{DataError, Dataset, DatasetParts, EdgeList, Flags, Graph};
 use ids::Ids;
 use labels::Classes;
 use nodes::Nodes;
@@ -31,6 +33,11 @@ pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Csv
 
 /// Reads a folder of tables; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
+    read_to(folder, name, EdgePlace::Memory)
+}
+
+/// The same with a choice of where the edges go.
+pub(crate) fn read_to(folder: &Path, name: &str, place: EdgePlace<'_>) -> Result<Dataset, DataError> {
     if !folder.is_dir() {
         return Err(DataError::malformed(folder, "there is no such folder"));
     }
@@ -38,13 +45,13 @@ pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     let edges_path = require(folder, "edges")?;
     let classes = find(folder, "classes")?.map(|path| Classes::read(&path)).transpose()?;
     let nodes = Nodes::read(&nodes_path, classes)?;
-    let (graph, spurious) = read_edges(&edges_path, &nodes.ids)?;
+    let (graph, spurious) = read_edges(&edges_path, &nodes.ids, place)?;
 
     let mut parts = DatasetParts::new(name, graph, nodes.features, nodes.labels);
     parts.splits = nodes.splits;
     parts.node_names = nodes.names;
     parts.class_names = nodes.class_names;
-    parts.node_years = nodes.years;
+    parts.node_years = nodes.years.map(Into::into);
     parts.spurious = spurious;
     Dataset::new(parts).map_err(|e| e.in_file(&nodes_path))
 }
@@ -70,30 +77,66 @@ fn require(folder: &Path, stem: &str) -> Result<PathBuf, DataError> {
     })
 }
 
-fn read_edges(path: &Path, ids: &Ids) -> Result<(Graph, Option<Vec<bool>>), DataError> {
-    let file = RowFile::open(path)?;
-    let mut wanted = vec![file.require("src")?, file.require("dst")?];
-    let has_spurious = file.find("spurious").map(|at| wanted.push(at)).is_some();
-    let mut edges = EdgeList::default();
-    let mut marks: Vec<bool> = Vec::new();
-    file.for_each(&wanted, |row| {
-        let end = |k: usize, column: &str| {
+fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<(Graph, Option<Flags>), DataError> {
+    let file = EdgeFile::open(path, ids)?;
+    let has_spurious = file.has_spurious;
+    match place {
+        EdgePlace::Memory => {
+            let (mut edges, mut marks) = (EdgeList::default(), Vec::new());
+            file.for_each(|src, dst, mark| {
+                edges.push(src, dst);
+                if has_spurious {
+                    marks.push(mark);
+                }
+                Ok(())
+            })?;
+            let (graph, origin) =
+                Graph::from_edges_with_origin(ids.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(path))?;
+            let marks = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
+            Ok((graph, marks))
+        }
+        EdgePlace::Disk(folder) => {
+            let mut sorter = EdgeSorter::new(ids.len(), folder)?;
+            file.for_each(|src, dst, mark| sorter.push(src, dst, mark))?;
+            let (graph, flags) = sorter.finish()?;
+            Ok((graph, has_spurious.then_some(flags)))
+        }
+    }
+}
+
+/// A table of edges whose rows are yet to be read.
+struct EdgeFile<'a> {
+    file: RowFile,
+    wanted: Vec<usize>,
+    has_spurious: bool,
+    ids: &'a Ids,
+}
+
+impl<'a> EdgeFile<'a> {
+    fn open(path: &Path, ids: &'a Ids) -> Result<Self, DataError> {
+        let file = RowFile::open(path)?;
+        let mut wanted = vec![file.require("src")?, file.require("dst")?];
+        let has_spurious = file.find("spurious").map(|at| wanted.push(at)).is_some();
+        Ok(Self { file, wanted, has_spurious, ids })
+    }
+
+    /// Visits every edge in order: its source, its target, and whether it is marked as spurious.
+    fn for_each(self, mut visit: impl FnMut(u32, u32, bool) -> Result<(), DataError>) -> Result<(), DataError> {
+        let Self { file, wanted, has_spurious, ids } = self;
+        let end = |row: &Row<'_>, k: usize, column: &str| {
             let cell = row.cell(k);
             ids.find(cell).ok_or_else(|| match cell.text() {
                 None => row.error(format!("{column} is empty; it must be the id of a node")),
                 Some(id) => row.error(format!("{column} '{id}' is not the id of any node{}", ids.help(&id))),
             })
         };
-        edges.push(end(0, "src")?, end(1, "dst")?);
-        if has_spurious {
-            marks.push(flag(row.cell(2)).ok_or_else(|| row.error("spurious must be 0, 1, true or false"))?);
-        }
-        Ok(())
-    })?;
-    let (graph, origin) =
-        Graph::from_edges_with_origin(ids.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(path))?;
-    let spurious = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
-    Ok((graph, spurious))
+        file.for_each(&wanted, |row| {
+            let (src, dst) = (end(row, 0, "src")?, end(row, 1, "dst")?);
+            let unclear = || row.error("spurious must be 0, 1, true or false");
+            let mark = has_spurious && flag(row.cell(2)).ok_or_else(unclear)?;
+            visit(src, dst, mark)
+        })
+    }
 }
 
 fn flag(cell: Cell<'_>) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! Readers, one file per layout. Each treats every byte as hostile: it checks sizes before it allocates, and returns
 //! an error that names the file, and the line where there are lines. A new layout is one new file and one line here.
 
+pub mod carat;
 mod csr;
 pub mod folder;
 pub mod geom_gcn;
@@ -13,3 +14,12 @@ pub mod planetoid;
 pub(crate) mod rows;
 pub mod syn_cora;
 pub mod tudataset;
+
+/// Where a reader puts the edges of a graph while it sorts them, and after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EdgePlace<'a> {
+    /// In memory.
+    Memory,
+    /// In temporary files of this folder, for edge lists that memory does not hold.
+    Disk(&'a std::path::Path),
+}

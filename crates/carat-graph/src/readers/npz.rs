@@ -13,9 +13,10 @@
 
 use std::path::Path;
 
-use super::csr;
-use crate::npy::{Array, Kind, NpzReader};
-use crate::{DataError, Dataset, DatasetParts, Features, Graph, Labels, Split};
+use super::{EdgePlace, csr};
+use crate::edge_sorter::EdgeSorter;
+use crate::npy::{Array, ArrayStream, Kind, NpzReader};
+use crate::{DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split};
 
 /// More classes than this are a mistake, and would allocate a classifier of that many rows.
 const MAX_CLASSES: i64 = 1_000_000;
@@ -24,6 +25,11 @@ const MAX_CLASSES: i64 = 1_000_000;
 ///
 /// Repeated edges are merged, and self-loops kept. Features come back in the form that computes faster, dense or sparse.
 pub fn read(path: &Path) -> Result<Dataset, DataError> {
+    read_to(path, EdgePlace::Memory)
+}
+
+/// The same with a choice of where the edges go.
+pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     let mut npz = NpzReader::open(path)?;
     let features = read_features(&mut npz)?;
     let num_nodes = features.num_rows();
@@ -37,14 +43,17 @@ pub fn read(path: &Path) -> Result<Dataset, DataError> {
         return Err(npz.error("y", problem));
     }
     let splits = read_splits(&mut npz, num_entities)?;
-    let (graph, spurious) = read_graph(&mut npz, num_nodes)?;
+    let (graph, spurious) = match edges {
+        EdgePlace::Memory => read_graph(&mut npz, num_nodes)?,
+        EdgePlace::Disk(folder) => sort_graph(&mut npz, EdgeSorter::new(num_nodes, folder)?)?,
+    };
 
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut parts = DatasetParts::new(name, graph, features, labels);
     parts.splits = splits;
     parts.node_names = npz.optional("node_names", Array::to_text)?;
     parts.class_names = class_names;
-    parts.node_years = npz.optional("node_years", |array| whole_numbers(array, "year"))?;
+    parts.node_years = npz.optional("node_years", |array| Ok(whole_numbers(array, "year")?.into()))?;
     parts.spurious = spurious;
     parts.graph_offsets = graph_offsets;
     Dataset::new(parts).map_err(|e| e.in_file(path))
@@ -164,30 +173,105 @@ fn mask_rows(array: &Array, num_entities: usize) -> Result<Vec<bool>, DataError>
     }
 }
 
-/// The graph, and for each edge id whether the edge is spurious, where the file tells.
-fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Vec<bool>>), DataError> {
-    let nodes = npz.converted("edge_index", |array| match *array.shape() {
-        [2, _] => {
-            let node = |v: i64| u32::try_from(v).map_err(|_| DataError::Invalid(format!("{v} is not a node")));
-            array.to_i64()?.into_iter().map(node).collect::<Result<Vec<u32>, _>>()
-        }
+/// The number of edges in an array of this shape.
+fn count_edges(shape: &[usize]) -> Result<usize, DataError> {
+    match *shape {
+        [2, edges] => Ok(edges),
         [edges, 2] => Err(DataError::Invalid(format!(
             "its shape is [{edges}, 2]; transpose it, sources in the first row and targets in the second"
         ))),
-        _ => Err(DataError::Invalid(format!("its shape is {:?}, but [2, edges] is needed", array.shape()))),
-    })?;
+        _ => Err(DataError::Invalid(format!("its shape is {shape:?}, but [2, edges] is needed"))),
+    }
+}
+
+fn nodes(array: &Array) -> Result<Vec<u32>, DataError> {
+    let node = |v: i64| u32::try_from(v).map_err(|_| DataError::Invalid(format!("{v} is not a node")));
+    array.to_i64()?.into_iter().map(node).collect()
+}
+
+fn check_marks(shape: &[usize], edges: usize) -> Result<(), DataError> {
+    if *shape == [edges] {
+        return Ok(());
+    }
+    Err(DataError::Invalid(format!("its shape is {shape:?}, but there are {edges} edges")))
+}
+
+/// The graph, and for each edge id whether the edge is spurious, where the file tells.
+fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Flags>), DataError> {
+    let nodes = npz.converted("edge_index", |array| count_edges(array.shape()).and_then(|_| nodes(array)))?;
     let (src, dst) = nodes.split_at(nodes.len() / 2);
     let (graph, origin) = Graph::from_edges_with_origin(num_nodes, src, dst).map_err(|e| npz.error("edge_index", e))?;
     let spurious = npz.optional("spurious", |array| {
-        if *array.shape() != [src.len()] {
-            return Err(DataError::Invalid(format!(
-                "its shape is {:?}, but there are {} edges",
-                array.shape(),
-                src.len()
-            )));
-        }
+        check_marks(array.shape(), src.len())?;
         let listed = array.to_bool()?;
         Ok(origin.iter().map(|&position| listed[position as usize]).collect())
     })?;
     Ok((graph, spurious))
+}
+
+/// Edges that are in memory at a time while a list is sorted on disk.
+const PIECE: usize = 1 << 16;
+
+/// The same graph with the edges read piece by piece and sorted on disk. Sources, targets and marks lie one after another
+/// in the file, so it is read at up to three places at once.
+fn sort_graph(npz: &mut NpzReader, mut sorter: EdgeSorter) -> Result<(Graph, Option<Flags>), DataError> {
+    let path = npz.path().to_path_buf();
+    let about = |name: &'static str| {
+        let path = &path;
+        move |e: DataError| DataError::malformed(path, format!("array '{name}': {e}"))
+    };
+    let [mut first, mut second, mut third] =
+        [NpzReader::open(&path)?, NpzReader::open(&path)?, NpzReader::open(&path)?];
+    let mut ends = Ends::new(first.stream("edge_index")?, second.stream("edge_index")?).map_err(about("edge_index"))?;
+    let edges = ends.left;
+    let mut marks = if third.has("spurious") { Some(third.stream("spurious")?) } else { None };
+    if let Some(marks) = &marks {
+        check_marks(marks.shape(), edges).map_err(about("spurious"))?;
+    }
+    while ends.left > 0 {
+        let pairs = ends.next().map_err(about("edge_index"))?;
+        let listed = marks.as_mut().map(|marks| marks.next(pairs.len())?.to_bool()).transpose();
+        let listed = listed.map_err(about("spurious"))?.unwrap_or_default();
+        for (at, (src, dst)) in pairs.into_iter().enumerate() {
+            let mark = listed.get(at).is_some_and(|mark| *mark);
+            sorter.push(src, dst, mark).map_err(|e| match e {
+                DataError::Invalid(_) => about("edge_index")(e),
+                other => other,
+            })?;
+        }
+    }
+    ends.targets.finish().map_err(about("edge_index"))?;
+    let has_marks = marks.is_some();
+    marks.map_or(Ok(()), ArrayStream::finish).map_err(about("spurious"))?;
+    let (graph, flags) = sorter.finish()?;
+    Ok((graph, has_marks.then_some(flags)))
+}
+
+/// Both ends of the edges that are left to read.
+struct Ends<'a> {
+    sources: ArrayStream<'a>,
+    /// The same array further on; where sources and targets alternate, only this one is read.
+    targets: ArrayStream<'a>,
+    left: usize,
+}
+
+impl<'a> Ends<'a> {
+    fn new(sources: ArrayStream<'a>, mut targets: ArrayStream<'a>) -> Result<Self, DataError> {
+        let left = count_edges(sources.shape())?;
+        if !targets.is_column_major() {
+            targets.skip(left)?;
+        }
+        Ok(Self { sources, targets, left })
+    }
+
+    fn next(&mut self) -> Result<Vec<(u32, u32)>, DataError> {
+        let count = self.left.min(PIECE);
+        self.left -= count;
+        if self.targets.is_column_major() {
+            let both = nodes(&self.targets.next(2 * count)?)?;
+            return Ok(both.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect());
+        }
+        let sources = nodes(&self.sources.next(count)?)?;
+        Ok(sources.into_iter().zip(nodes(&self.targets.next(count)?)?).collect())
+    }
 }

@@ -35,7 +35,7 @@ pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     parts.node_names = mapping_file(&mapping, "nodeidx2")?.map(|path| read_mapping(&path, num_nodes)).transpose()?;
     let year_path = raw.join("node_year.csv");
     if crate::files::plain_or_gz(&year_path).is_some() {
-        parts.node_years = Some(read_column::<i32>(&year_path)?);
+        parts.node_years = Some(read_column::<i32>(&year_path)?.into());
     }
     Dataset::new(parts).map_err(|e| e.in_file(folder))
 }

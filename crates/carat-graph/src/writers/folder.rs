@@ -30,6 +30,7 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
         let problem = format!("a table of {num_nodes} nodes with {num_columns} features each is too large");
         return Err(DataError::malformed(folder, format!("{problem}; write a .npz file, which keeps them sparse")));
     }
+    dataset.features().check()?;
     let nodes = nodes_table(dataset)?;
     let edges = edges_table(dataset)?;
     let classes = classes_table(dataset)?;
@@ -126,7 +127,7 @@ fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     let graph = dataset.graph();
     let mut columns = vec![("src", Column::U32(graph.sources().to_vec())), ("dst", Column::U32(graph.targets()))];
     if let Some(spurious) = dataset.spurious() {
-        columns.push(("spurious", Column::U32(spurious.iter().map(|&mark| mark.into()).collect())));
+        columns.push(("spurious", Column::U32(spurious.iter().map(u32::from).collect())));
     }
     Table::new(columns)
 }

@@ -16,6 +16,7 @@ pub fn write(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
             return Err(DataError::Invalid(problem));
         }
     }
+    dataset.features().check()?;
     files::write_atomically(path, |writer| {
         let mut npz = NpzWriter::new(writer);
         write_required(&mut npz, dataset)
@@ -87,7 +88,7 @@ fn write_optional<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) ->
         npz.array("node_years", "<i4", &[years.len()], years.iter().map(|year| year.to_le_bytes()))?;
     }
     if let Some(spurious) = dataset.spurious() {
-        npz.array("spurious", "|b1", &[spurious.len()], spurious.iter().map(|&planted| [u8::from(planted)]))?;
+        npz.array("spurious", "|b1", &[spurious.len()], spurious.iter().map(|planted| [u8::from(planted)]))?;
     }
     if let Some(set) = dataset.graph_set() {
         let ends = (0..set.num_graphs()).map(|graph| set.nodes(graph).end);

@@ -70,7 +70,7 @@ mod tests {
         let graph = Graph::from_edges(4, &[1, 2, 3, 2], &[0, 0, 0, 1]).unwrap();
         let features = Features::dense(4, 1, vec![1.0; 4]).unwrap();
         let mut parts = DatasetParts::new("small", graph, features, Labels::new(vec![Some(0); 4], 2).unwrap());
-        parts.spurious = Some(vec![false, false, true, false]);
+        parts.spurious = Some(vec![false, false, true, false].into());
         let dataset = Dataset::new(parts).unwrap();
         let sizes =
             NetworkConfig { arch: AttentionKind::Transformer, features: 1, hidden: 4, heads: 2, layers: 1, classes: 2 };

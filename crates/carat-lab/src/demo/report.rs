@@ -1,6 +1,6 @@
 //! What the demo found, in the form that `--json` prints and the page shows.
 
-use carat_graph::Dataset;
+use carat_graph::{Dataset, Flags};
 use carat_nn::AttentionKind;
 use serde::Serialize;
 
@@ -138,7 +138,7 @@ impl Verdict {
 impl GraphReport {
     pub(super) fn of(dataset: &Dataset) -> Self {
         let edges = dataset.graph().num_edges();
-        let spurious = dataset.spurious().unwrap_or_default().iter().filter(|s| **s).count();
+        let spurious = dataset.spurious().map_or(0, Flags::count);
         let split = dataset.splits().first().cloned().unwrap_or_default();
         Self {
             nodes: dataset.num_nodes(),

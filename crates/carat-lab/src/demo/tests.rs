@@ -13,7 +13,7 @@ fn the_oracle_graph_has_the_useful_edges_only() {
     let (oracle, planted) = (small().graph(None, 3).unwrap(), small().graph(Some(0.3), 3).unwrap());
     let truth = planted.spurious().unwrap();
     let useful: Vec<(u32, u32)> =
-        planted.graph().edges().zip(truth).filter(|(_, spurious)| !**spurious).map(|(edge, _)| edge).collect();
+        planted.graph().edges().zip(truth.iter()).filter(|(_, spurious)| !*spurious).map(|(edge, _)| edge).collect();
     assert!(useful.len() < truth.len());
     assert!(oracle.graph().edges().eq(useful));
     assert_eq!((oracle.splits(), oracle.features()), (planted.splits(), planted.features()));

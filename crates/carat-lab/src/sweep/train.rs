@@ -37,7 +37,7 @@ pub(super) fn train(
             // Runs that had stopped before keep what they came to.
             Err(error) => break error.to_string(),
         };
-        let score = test.score(trainer.network());
+        let score = test.score(trainer.network())?;
         curve.points.push(Point {
             train_loss: metrics.train_loss,
             causal_loss: metrics.causal_loss,
@@ -84,7 +84,7 @@ fn outcome_of(
             &best
         }
     };
-    let coherence = coherence(network, dataset, &split.test, config.batch_size);
+    let coherence = coherence(network, dataset, &split.test, config.batch_size)?;
     let tested = |value: f64| (!split.test.is_empty()).then_some(value);
     Ok(Outcome {
         test_loss: tested(kept.test_loss),

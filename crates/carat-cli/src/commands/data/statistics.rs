@@ -1,6 +1,6 @@
 //! What `info` says about a dataset, and `convert` and `generate` about what they wrote.
 
-use carat_graph::Dataset;
+use carat_graph::{Dataset, Flags};
 use serde::Serialize;
 
 use crate::output::thousands;
@@ -47,7 +47,7 @@ impl Statistics {
             split_sizes: sizes.collect(),
             mean_degree: dataset.mean_degree(),
             homophily: dataset.homophily(),
-            spurious_edges: dataset.spurious().map(|truth| truth.iter().filter(|s| **s).count()),
+            spurious_edges: dataset.spurious().map(Flags::count),
         }
     }
 
