@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use carat::{Trainer, checkpoint};
 use carat_fuzz::samples::{self, Files};
-use carat_fuzz::{Stage, archive, members, parquet, unlabelled_config};
+use carat_fuzz::{Stage, archive, mapped, members, parquet, unlabelled_config};
 use carat_nn::{AttentionKind, Network, NetworkConfig};
 
 fn folder(target: &str) -> PathBuf {
@@ -43,6 +43,8 @@ fn main() {
         let whole = archive(&members, &[0]);
         seed(target, "whole", &[&[members.len() as u8], &whole]);
     }
+    seed("carat_file", "whole", &[&[1], &mapped()]);
+    seed("carat_file", "sealed", &[&[0], &mapped()]);
     // The small fixtures of the reader's own tests, written by Python.
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/carat-graph/tests/files");
     for entry in std::fs::read_dir(fixtures).unwrap() {

@@ -53,7 +53,7 @@ fn parse_threads(text: &str) -> Result<usize, String> {
 /// The settings of a training run as flags. A flag that is given wins over the `--config` file.
 #[derive(Debug, Args)]
 pub struct TrainFlags {
-    /// Dataset: a name from 'carat data list', or a path to a .npz file or a folder
+    /// Dataset: a name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(long, value_name = "NAME|PATH")]
     data: Option<String>,
     /// TOML file with any of these settings by name
@@ -143,7 +143,7 @@ impl TrainFlags {
         config.patience = self.patience.or(config.patience);
         if config.data.is_empty() {
             return Err(Failure::input(
-                "--data is missing: a name from 'carat data list', or a path to a .npz file or a folder",
+                "--data is missing: a name from 'carat data list', or a path to a .npz or .carat file or a folder",
             ));
         }
         config.data = absolute_if_there(&config.data);

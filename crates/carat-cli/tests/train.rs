@@ -47,6 +47,37 @@ fn the_same_settings_give_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
+fn a_mapped_file_trains_to_the_same_bits_as_the_file_it_came_from() {
+    let (folder, graph) = workshop();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (mapped, tables, back) = (path("graph.carat"), path("tables"), path("back.carat"));
+    succeed(&["data", "convert", &graph, &mapped, "--to", "mmap"]);
+    succeed(&["data", "info", &mapped, "--verify"]);
+    // Through a folder of tables, whose edges are sorted on disk.
+    succeed(&["data", "convert", &mapped, &tables]);
+    succeed(&["data", "convert", &tables, &back]);
+    let train = |data: &str, out: &str, more: &[&str]| {
+        let flags = ["--hidden", "16", "--epochs", "6", "--lambda", "1", "--batch-size", "60"];
+        succeed(&[&["train", "--data", data, "--out", &path(out)], &flags[..], more].concat());
+        (model(&folder.path().join(out)), metrics(&folder.path().join(out)))
+    };
+    for (name, more) in [("full", &[][..]), ("fanout", &["--fanout", "6,4"])] {
+        let whole = train(&graph, &format!("{name}-npz"), more);
+        assert_eq!(train(&mapped, &format!("{name}-mapped"), &[more, &["--threads", "2"]].concat()), whole);
+        assert_eq!(train(&mapped, &format!("{name}-alone"), &[more, &["--threads", "1"]].concat()), whole);
+        assert_eq!(train(&back, &format!("{name}-back"), more), whole);
+    }
+    for command in ["predict", "attention", "effects"] {
+        let run = |name: &str| {
+            let (run, out) = (path(&format!("full-{name}")), path(&format!("{command}-{name}.csv")));
+            succeed(&[command, "--run", &run, "--out", &out]);
+            std::fs::read(out).unwrap()
+        };
+        assert_eq!(run("mapped"), run("npz"), "{command}");
+    }
+}
+
+#[test]
 fn a_run_killed_again_and_again_arrives_at_the_same_bits() {
     let (folder, graph) = workshop();
     let sizes = ["--hidden", "32", "--epochs", "60", "--patience", "60", "--batch-size", "150"];

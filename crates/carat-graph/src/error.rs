@@ -88,7 +88,7 @@ pub enum DataError {
     Invalid(String),
     /// No dataset of this name, and no file of this path.
     #[error("no dataset or file named '{name}'{}", suggestion.as_ref().map_or_else(
-        || "; 'carat data list' shows the names, and a path to a .npz file or a folder works too".to_string(),
+        || "; 'carat data list' shows the names, and a path to a .npz or .carat file or a folder works too".to_string(),
         |s| format!("; did you mean '{s}'?")))]
     Unknown {
         /// What was asked for.

@@ -49,7 +49,7 @@ pub use features::{CsrMatrix, Features};
 pub use flags::Flags;
 pub use graph::{EdgeList, Graph};
 pub use labels::Labels;
-pub use open::{open, open_entry, open_on_disk};
+pub use open::{open, open_entry, open_on_disk, open_verified};
 pub use reach::Reach;
 pub use splits::{Split, SplitRatio};
 pub use storage::Storage;

@@ -22,6 +22,20 @@ pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Datas
     open_to(data, data_dir, EdgePlace::Disk(scratch))
 }
 
+/// As [`open`]; a `.carat` file, of which opening leaves most unread, is read whole and held against its checksums.
+pub fn open_verified(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
+    let path = Path::new(data);
+    if catalogue::find(data).is_none() && path.is_file() && is_carat(path) {
+        return carat::verify(path);
+    }
+    open(data, data_dir)
+}
+
+/// By its first bytes, or by its ending, so that a damaged one is reported as what it was.
+fn is_carat(path: &Path) -> bool {
+    carat::is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat"))
+}
+
 fn open_to(data: &str, data_dir: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     if let Some(entry) = catalogue::find(data) {
         return open_entry(&entry, data_dir);
@@ -77,7 +91,7 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
 /// Opens a single file: a `.carat` by its first bytes; a `.npz` in the user's own layout or in syn-cora's, told apart by
 /// the arrays inside.
 fn open_file(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
-    if carat::is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat")) {
+    if is_carat(path) {
         return carat::read(path);
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz")) {

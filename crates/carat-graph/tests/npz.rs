@@ -1,10 +1,14 @@
 //! A user's `.npz`: read from NumPy's own files, written and read back, and broken.
 
+#[path = "support/any_dataset.rs"]
+mod any_dataset;
+
 use std::path::{Path, PathBuf};
 
+use any_dataset::{any_dataset, assert_same_parts};
 use carat_graph::readers::npz as reader;
 use carat_graph::writers::npz as writer;
-use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels, Split};
+use carat_graph::{Dataset, Features, Split};
 use proptest::prelude::*;
 
 fn fixture(name: &str) -> PathBuf {
@@ -12,16 +16,8 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn assert_same(found: &Dataset, expected: &Dataset) {
-    assert_eq!(found.graph(), expected.graph());
+    assert_same_parts(found, expected);
     assert_eq!(found.features(), &expected.features().clone().compacted());
-    assert_eq!(found.labels(), expected.labels());
-    assert_eq!(found.splits(), expected.splits());
-    assert_eq!(found.node_names(), expected.node_names());
-    assert_eq!(found.class_names(), expected.class_names());
-    assert_eq!(found.node_years(), expected.node_years());
-    assert_eq!(found.spurious(), expected.spurious());
-    let (found, expected) = (found.clone().into_parts(), expected.clone().into_parts());
-    assert_eq!(found.graph_offsets, expected.graph_offsets);
 }
 
 #[test]
@@ -48,61 +44,6 @@ fn numpys_own_sparse_file_is_read() {
     assert_eq!(matrix.row(2), (&[0u32, 7][..], &[2.0f32, 3.0][..]));
     assert_eq!(dataset.labels().as_signed(), [0, -1, 1, 0]);
     assert!(dataset.splits().is_empty() && dataset.spurious().is_none());
-}
-
-/// Any dataset: dense or sparse, with and without every optional part, of nodes or of graphs.
-fn any_dataset() -> impl Strategy<Value = Dataset> {
-    (1usize..12, any::<u64>(), any::<[bool; 6]>()).prop_map(|(nodes, seed, has)| {
-        let mut state = seed;
-        let mut draw = move |below: u64| {
-            // Knuth's generator; the high bits are the random ones.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        let n = nodes as u64;
-        let edges: Vec<(u32, u32)> = (0..draw(30)).map(|_| (draw(n) as u32, draw(n) as u32)).collect();
-        let (src, dst): (Vec<u32>, Vec<u32>) = edges.into_iter().unzip();
-        let graph = Graph::from_edges(nodes, &src, &dst).unwrap();
-        let num_columns = 1 + draw(40) as usize;
-        let features = if has[0] {
-            let mut offsets = vec![0];
-            let mut columns = Vec::new();
-            for _ in 0..nodes {
-                columns.extend((0..num_columns as u32).filter(|_| draw(20) == 0));
-                offsets.push(columns.len());
-            }
-            let values = columns.iter().map(|_| draw(9) as f32 - 4.5).collect();
-            Features::sparse(CsrMatrix::new(num_columns, offsets, columns, values).unwrap()).unwrap()
-        } else {
-            let values = (0..nodes * num_columns).map(|_| draw(1 << 20) as f32 / 7.0 - 9e4).collect();
-            Features::dense(nodes, num_columns, values).unwrap()
-        };
-        let graph_offsets = has[1].then(|| vec![0, draw(n + 1) as u32, nodes as u32]);
-        let entities = graph_offsets.as_ref().map_or(nodes, |offsets| offsets.len() - 1);
-        let num_classes = 1 + draw(4) as usize;
-        let labels =
-            (0..entities).map(|_| (draw(4) > 0).then(|| draw(num_classes as u64) as u32)).collect::<Vec<Option<u32>>>();
-        let name = |k: usize| ["", "a", "\u{e9}", "\u{1f600} b", "c\0d", " "][k % 6].to_string();
-        let mut parts = DatasetParts::new("any", graph, features, Labels::new(labels, num_classes).unwrap());
-        parts.graph_offsets = graph_offsets;
-        for _ in 0..draw(4) {
-            let mut split = Split::default();
-            for entity in 0..entities as u32 {
-                match draw(4) {
-                    0 => split.train.push(entity),
-                    1 => split.val.push(entity),
-                    2 => split.test.push(entity),
-                    _ => {}
-                }
-            }
-            parts.splits.push(split);
-        }
-        parts.node_names = has[2].then(|| (0..nodes).map(name).collect());
-        parts.class_names = has[3].then(|| (0..num_classes).map(name).collect());
-        parts.node_years = has[4].then(|| (0..nodes).map(|_| draw(5_000) as i32 - 2_500).collect());
-        parts.spurious = has[5].then(|| (0..parts.graph.num_edges()).map(|_| draw(2) == 0).collect());
-        Dataset::new(parts).unwrap()
-    })
 }
 
 proptest! {

@@ -9,6 +9,7 @@
 mod arguments;
 mod lab;
 mod layouts;
+mod mapped;
 mod outputs;
 mod own;
 mod runs;
@@ -178,6 +179,7 @@ fn the_document_tells_what_the_program_says() {
         ("Causal attention regularisation", arguments::car_cases()),
         ("A user's own graph in a `.npz` file", own::npz_cases()),
         ("A user's own graph in a folder of tables", own::folder_cases()),
+        ("A mapped graph in a `.carat` file", mapped::cases()),
         ("Public layouts", layouts::cases()),
         ("Training, predicting and the run folder", runs::cases()),
         ("Effects", runs::effects_cases()),

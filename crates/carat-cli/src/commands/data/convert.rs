@@ -1,24 +1,31 @@
 //! `carat data convert`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::save::{FolderFormat, Target};
+use super::save::{FolderFormat, Kind, Target};
 use crate::arguments::{DataFolder, Format};
 use crate::failure::Failure;
 
-/// Write a dataset as a .npz file or as a folder of tables
+/// Write a dataset as a .npz file, as a .carat file or as a folder of tables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat data convert cora cora.npz
   carat data convert my-graph.npz my-folder --format parquet
-  carat data convert my-folder my-graph.npz")]
+  carat data convert my-folder my-graph.npz
+  carat data convert my-folder big.carat     mapped when used, so that it may be larger than memory
+
+Edges on their way from a folder of tables or a .npz file into a .carat file are sorted on disk, in
+unnamed files beside OUT, and never all in memory.")]
 pub struct Args {
-    /// A name from 'carat data list', or a path to a .npz file or a folder
+    /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "IN")]
     input: String,
-    /// Where to: a .npz file, or else a folder
+    /// Where to: a .npz file, a .carat file, or else a folder
     #[arg(value_name = "OUT")]
     out: PathBuf,
+    /// What to write [default: by the ending of OUT]
+    #[arg(long, value_enum, value_name = "KIND")]
+    to: Option<Kind>,
     /// Format of the tables in a folder [default: csv]
     #[arg(long, value_enum)]
     format: Option<FolderFormat>,
@@ -31,6 +38,16 @@ pub struct Args {
 /// Reads and writes.
 pub fn run(args: Args) -> Result<(), Failure> {
     let target = Target::new(&args.out, args.format)?;
-    let dataset = carat_graph::open(&args.input, &args.data.path())?;
+    if let Some(kind) = args.to {
+        target.check(kind)?;
+    }
+    let data_dir = args.data.path();
+    let dataset = match &target {
+        Target::Carat(path) => {
+            let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            carat_graph::open_on_disk(&args.input, &data_dir, beside)?
+        }
+        _ => carat_graph::open(&args.input, &data_dir)?,
+    };
     target.save(&dataset, args.print.json)
 }

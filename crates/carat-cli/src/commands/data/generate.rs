@@ -19,6 +19,7 @@ use crate::failure::Failure;
   carat data generate planted --nodes 5000 --seed 1 --out planted.npz
   carat data generate homophily --homophily 0.2 --source cora --out low.npz
   carat data generate random --nodes 1000 --edges 5000 --train 600 --out random-folder --format parquet
+  carat data generate planted --nodes 10000000 --features 64 --topic-words 6 --out big.carat
 
 The same flags give the same graph, on any machine and any number of threads."
 )]
@@ -36,7 +37,7 @@ enum Kind {
 
 #[derive(Debug, clap::Args)]
 struct Out {
-    /// Where to: a .npz file, or else a folder
+    /// Where to: a .npz file, a .carat file, or else a folder
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     /// Format of the tables in a folder [default: csv]

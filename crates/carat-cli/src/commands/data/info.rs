@@ -15,11 +15,15 @@ use crate::output::show;
   carat data info cora
   carat data info syn-cora               a family: its typical member, and each of them
   carat data info my-graph.npz --json
+  carat data info big.carat --verify     every byte against its checksum
   carat data info my-folder              with edges.csv and nodes.csv")]
 pub struct Args {
-    /// A name from 'carat data list', or a path to a .npz file or a folder
+    /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "NAME|PATH")]
     dataset: String,
+    /// Read all of a .carat file and hold it against its checksums; other files are always read whole
+    #[arg(long)]
+    verify: bool,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -36,7 +40,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
             return show(args.format.json, &whole, || whole.text());
         }
     }
-    let statistics = statistics(&args.dataset, &data_dir)?;
+    let statistics = if args.verify {
+        Statistics::of(&carat_graph::open_verified(&args.dataset, &data_dir)?)
+    } else {
+        statistics(&args.dataset, &data_dir)?
+    };
     show(args.format.json, &statistics, || statistics.text())
 }
 
