@@ -3,7 +3,7 @@
 //! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
 //! over the rows at hand. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
 
-use carat_graph::Features;
+use carat_graph::{DataError, Features};
 
 use crate::kernels::dense;
 use crate::kernels::sparse::Sparse;
@@ -27,36 +27,90 @@ enum Values<T> {
     Sparse { rows: Sparse<T>, columns: Option<Sparse<T>> },
 }
 
+/// Rows on their way from the features of a graph.
+struct Gathered<T> {
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Gathered<T> {
+    /// Makes room for the rows of `nodes`.
+    fn new(features: &Features, nodes: &[u32]) -> Self {
+        let (num_values, num_indices) = match features {
+            Features::Dense { num_columns, .. } => (nodes.len() * num_columns, 0),
+            Features::Sparse(matrix) => {
+                let offsets = matrix.offsets();
+                let count = nodes.iter().map(|&n| offsets[n as usize + 1] - offsets[n as usize]).sum();
+                (count, count)
+            }
+        };
+        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        offsets.push(0);
+        Self { offsets, indices: Vec::with_capacity(num_indices), values: Vec::with_capacity(num_values) }
+    }
+
+    fn append(&mut self, features: &Features, nodes: &[u32]) {
+        match features {
+            Features::Dense { num_columns, values, .. } => {
+                let values = &values[..];
+                let row = |&n: &u32| &values[n as usize * num_columns..(n as usize + 1) * num_columns];
+                self.values.extend(nodes.iter().flat_map(row).map(|&v| T::from_f32(v)));
+            }
+            Features::Sparse(matrix) => {
+                let (offsets, columns, values) = (matrix.offsets(), matrix.columns(), matrix.values());
+                for &n in nodes {
+                    let range = offsets[n as usize]..offsets[n as usize + 1];
+                    self.indices.extend_from_slice(&columns[range.clone()]);
+                    self.values.extend(values[range].iter().map(|&v| T::from_f32(v)));
+                    self.offsets.push(self.indices.len());
+                }
+            }
+        }
+    }
+
+    fn finish(self, features: &Features, num_rows: usize) -> Input<T> {
+        let values = match features {
+            Features::Dense { .. } => Values::Dense(self.values),
+            Features::Sparse(_) => {
+                Values::Sparse { rows: Sparse::new(self.offsets, self.indices, self.values), columns: None }
+            }
+        };
+        Input { num_rows, num_columns: features.num_columns(), values }
+    }
+}
+
 impl<T: Real> Input<T> {
     /// The rows of `nodes`, to predict with.
     pub fn new(features: &Features, nodes: &[u32]) -> Self {
-        let values = match features {
-            Features::Dense { num_columns, values, .. } => {
-                let row = |&n: &u32| &values[n as usize * num_columns..(n as usize + 1) * num_columns];
-                Values::Dense(nodes.iter().flat_map(row).map(|&v| T::from_f32(v)).collect())
-            }
-            Features::Sparse(matrix) => {
-                let mut offsets = vec![0];
-                let (mut indices, mut values) = (Vec::new(), Vec::new());
-                for &n in nodes {
-                    let (columns, row) = matrix.row(n as usize);
-                    indices.extend_from_slice(columns);
-                    values.extend(row.iter().map(|&v| T::from_f32(v)));
-                    offsets.push(indices.len());
-                }
-                Values::Sparse { rows: Sparse::new(offsets, indices, values), columns: None }
-            }
-        };
-        Self { num_rows: nodes.len(), num_columns: features.num_columns(), values }
+        let mut rows = Gathered::new(features, nodes);
+        rows.append(features, nodes);
+        rows.finish(features, nodes.len())
+    }
+
+    /// The same for features that may lie in a mapped file: their rows are looked through on the way.
+    pub fn checked(features: &Features, nodes: &[u32]) -> Result<Self, DataError> {
+        let mut rows = Gathered::new(features, nodes);
+        // A few rows at a time, so that those just looked through are still in the cache when they are copied.
+        for nodes in nodes.chunks(64) {
+            features.check_rows(nodes)?;
+            rows.append(features, nodes);
+        }
+        Ok(rows.finish(features, nodes.len()))
     }
 
     /// The rows of `nodes`, to train with: sparse rows are indexed by column too.
     pub fn for_training(features: &Features, nodes: &[u32]) -> Self {
-        let mut input = Self::new(features, nodes);
-        if let Values::Sparse { rows, columns } = &mut input.values {
-            *columns = Some(rows.transposed(input.num_columns));
+        Self::new(features, nodes).with_columns()
+    }
+
+    /// The same rows, to train with.
+    #[must_use]
+    pub fn with_columns(mut self) -> Self {
+        if let Values::Sparse { rows, columns } = &mut self.values {
+            *columns = Some(rows.transposed(self.num_columns));
         }
-        input
+        self
     }
 
     /// Number of nodes.

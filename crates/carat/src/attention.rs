@@ -15,9 +15,8 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
     existing(dataset, &[node])?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
-    dataset.features().check_rows(blocks.nodes())?;
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+    network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
     let attention =
         work.attention(layers - 1).chunks_exact(heads).map(|alpha| alpha.iter().sum::<f32>() / heads as f32);
     Ok(dataset.graph().in_neighbours(node).iter().copied().zip(attention).collect())

@@ -123,7 +123,6 @@ struct Maker<'m, 'a> {
 impl Maker<'_, '_> {
     /// The batch of this number, from its labelled nodes and the others.
     fn make(&mut self, (number, (labelled, others)): (usize, (&[u32], &[u32]))) -> Result<Batch, DataError> {
-        let features = self.dataset.features();
         let labels = labelled.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
         let targets = &[labelled, others].concat();
         let blocks = match self.purpose {
@@ -132,10 +131,10 @@ impl Maker<'_, '_> {
             }
             _ => self.builder.build(targets, self.layers),
         };
-        features.check_rows(blocks.nodes())?;
+        let input = Input::checked(self.dataset.features(), blocks.nodes())?;
         let input = match self.purpose {
-            Purpose::Training { .. } => Input::for_training(features, blocks.nodes()),
-            Purpose::Evaluation => Input::new(features, blocks.nodes()),
+            Purpose::Training { .. } => input.with_columns(),
+            Purpose::Evaluation => input,
         };
         Ok(Batch { blocks, input, labels, number })
     }

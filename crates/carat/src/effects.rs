@@ -166,8 +166,7 @@ pub fn effects<T: Real>(
     let mut found = EdgeEffects::default();
     for targets in nodes.chunks(settings.batch_size) {
         let blocks = builder.build(targets, layers);
-        dataset.features().check_rows(blocks.nodes())?;
-        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
         let judges = judges(network, dataset, &blocks, &work)?;
         let deletions = every_edge(&blocks, 0..targets.len() as u32);
         let mut rest = &deletions[..];

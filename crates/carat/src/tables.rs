@@ -19,8 +19,7 @@ fn for_all_nodes(
     let mut work = Workspace::default();
     for targets in nodes.chunks(batch_size) {
         let blocks = builder.build(targets, network.config().layers);
-        dataset.features().check_rows(blocks.nodes())?;
-        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
         visit(&blocks, &work);
     }
     Ok(())

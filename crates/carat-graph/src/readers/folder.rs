@@ -140,9 +140,11 @@ impl<'a> EdgeFile<'a> {
 }
 
 fn flag(cell: Cell<'_>) -> Option<bool> {
-    match cell.text()?.to_ascii_lowercase().as_str() {
-        "1" | "true" => Some(true),
-        "0" | "false" => Some(false),
-        _ => None,
+    let text = cell.text()?;
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    // Called once per edge: comparing allocates nothing.
+    if is("1") || is("true") {
+        return Some(true);
     }
+    (is("0") || is("false")).then_some(false)
 }
