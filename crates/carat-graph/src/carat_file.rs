@@ -156,7 +156,7 @@ pub(crate) fn read_head(file: &[u8]) -> Result<Vec<Section>, String> {
         let large = |at| u64_at(entry, at).ok_or(CUT);
         let section = Section { kind: small(0)?, checksum: small(4)?, offset: large(8)?, length: large(16)? };
         let end = section.offset.checked_add(section.length);
-        if section.offset < DATA || section.offset % ALIGNMENT != 0 || end.is_none_or(|end| end > length) {
+        if section.offset < DATA || !section.offset.is_multiple_of(ALIGNMENT) || end.is_none_or(|end| end > length) {
             return Err(format!("section {} does not lie within the file", sections.len()));
         }
         sections.push(section);

@@ -75,7 +75,7 @@ impl EdgeSorter {
         if bucket.waiting.len() == PIECE {
             bucket.pieces.push(self.written);
             let bytes = bytemuck::cast_slice(&bucket.waiting);
-            self.file.write_all(bytes).map_err(|e| failed(&self.folder, e))?;
+            self.file.write_all(bytes).map_err(|e| unwritten(&self.folder, e))?;
             self.written += bytes.len() as u64;
             bucket.waiting.clear();
         }
@@ -101,9 +101,9 @@ impl EdgeSorter {
                 offsets[number * self.width + (edge >> 33) as usize + 1] += 1;
             }
             num_edges += sources.len();
-            writer.write_all(bytemuck::cast_slice(&sources)).map_err(|e| failed(&self.folder, e))?;
+            writer.write_all(bytemuck::cast_slice(&sources)).map_err(|e| unwritten(&self.folder, e))?;
         }
-        writer.flush().map_err(|e| failed(&self.folder, e))?;
+        writer.flush().map_err(|e| unwritten(&self.folder, e))?;
         drop(writer);
         for j in 0..self.num_nodes {
             offsets[j + 1] += offsets[j];
@@ -154,11 +154,12 @@ impl Words {
 }
 
 fn temporary(folder: &Path) -> Result<File, DataError> {
-    tempfile::tempfile_in(folder).map_err(|e| failed(folder, e))
+    tempfile::tempfile_in(folder).map_err(|e| DataError::write(folder, without_temporary_name(e)))
 }
 
-fn failed(folder: &Path, error: std::io::Error) -> DataError {
-    DataError::write(folder, without_temporary_name(error))
+/// The files have no names; what helps is to know where there is no room.
+fn unwritten(folder: &Path, error: std::io::Error) -> DataError {
+    DataError::write(folder.join("temporary file"), error)
 }
 
 #[cfg(test)]

@@ -62,9 +62,9 @@ impl Index<usize> for Flags {
 
 impl FromIterator<bool> for Flags {
     fn from_iter<I: IntoIterator<Item = bool>>(flags: I) -> Self {
-        let (mut words, mut len) = (Vec::new(), 0);
+        let (mut words, mut len) = (Vec::new(), 0usize);
         for flag in flags {
-            if len % 64 == 0 {
+            if len.is_multiple_of(64) {
                 words.push(0u64);
             }
             if let Some(word) = words.last_mut() {
