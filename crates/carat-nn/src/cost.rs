@@ -115,7 +115,7 @@ mod tests {
             // One target, three sources, two edges, F = 2, K = 3: the value matrices thrice, the edges thrice, the scores.
             (AttentionKind::Gat, 6.0 * 12.0 + 6.0 * 12.0 + 6.0 * 4.0 * 6.0),
             (AttentionKind::GatV2, 6.0 * 4.0 * 12.0 + 19.0 * 12.0),
-            (AttentionKind::Transformer, 6.0 * (36.0 + 4.0) + 12.0 * 12.0),
+            (AttentionKind::Transformer, 6.0 * (24.0 + 12.0 + 4.0) + 12.0 * 12.0),
         ] {
             let config = NetworkConfig { arch, features: 5, hidden: 2, heads: 3, layers: 1, classes: 4 };
             let network = Network::<f32>::new(config, 0).unwrap();

@@ -54,12 +54,13 @@ fn examine(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labe
 #[test]
 fn every_parameter_of_every_kind() {
     for arch in AttentionKind::ALL {
-        for (heads, layers) in [(1, 1), (3, 1), (1, 2), (3, 2), (2, 3)] {
+        // A width of 5, and one so small that there are more than four nodes per column, where kinds may take another way.
+        for (heads, layers, hidden) in [(1, 1, 5), (3, 1, 5), (1, 2, 5), (3, 2, 5), (2, 3, 5), (3, 1, 3), (2, 2, 3)] {
             let mut rng = ChaCha8Rng::seed_from_u64(42 + layers as u64);
             let graph = graph(&mut rng);
             let features = sparse_features(&mut rng);
             let dense = Features::dense(20, 9, features.to_dense()).unwrap();
-            let config = NetworkConfig { arch, features: 9, hidden: 5, heads, layers, classes: 3 };
+            let config = NetworkConfig { arch, features: 9, hidden, heads, layers, classes: 3 };
             let mut network = Network::<f64>::new(config, 3).unwrap();
             // Larger weights make attention far from uniform.
             for p in network.parameters_mut() {
@@ -70,7 +71,7 @@ fn every_parameter_of_every_kind() {
             let blocks = BlockBuilder::new(&graph).build(&targets, layers);
             for (features, form) in [(&features, "sparse"), (&dense, "dense")] {
                 let input = Input::for_training(features, blocks.nodes());
-                let what = format!("{arch} K={heads} L={layers} {form}");
+                let what = format!("{arch} F={hidden} K={heads} L={layers} {form}");
                 examine(&mut network, &blocks, &input, &labels, &what);
             }
             let sampled = BlockBuilder::new(&graph).sample(&targets, &vec![3; layers], 1);

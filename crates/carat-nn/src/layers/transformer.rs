@@ -10,6 +10,9 @@
 //! The score is h_i . t_jk plus a term that is the same for every i and cancels in the softmax, with
 //! t_jk = W_k,k^T q_jk / sqrt(F). So keys are never formed, b_k has gradient exactly 0, and values are summed over
 //! inputs first: no source is ever projected.
+//!
+//! Where there are many more nodes than columns, queries are not formed either: t_jk = M_k^T h_j + c_k with
+//! M_k = W_q,k^T W_k,k / sqrt(F) and c_k = W_k,k^T b_q,k / sqrt(F) is one product per target instead of two, forward and back.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -20,13 +23,26 @@ use super::{
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::weighted::RowSums;
-use crate::matrix::{Matrix, MatrixMut, multiply_add};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, cut_mut, sized};
 
 /// Where a target's state keeps t.
 const T_BUFFER: usize = 1;
+
+/// Nodes per column from which products with the joint matrices save more than making these costs.
+const JOINT_FROM: usize = 4;
+
+/// Head k's part of matrices that stand side by side, F rows of K x F.
+fn side_by_side<T>(joint: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
+    Matrix::strided(&joint[k * width..], width, width, heads * width)
+}
+
+/// Head k's matrix of those that stand one after another.
+fn head_matrix<T>(weight: &[T], k: usize, width: usize) -> Matrix<'_, T> {
+    Matrix::new(&weight[k * width * width..(k + 1) * width * width], width, width)
+}
 
 /// The Graph Transformer layer.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +71,27 @@ impl<T: Real> Attention<T> for Transformer {
     }
 
     fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let [_, _, _, _, value, ..] = cut(pass.parameters, lengths(pass.shape));
-        let packed = sized(&mut state.buffers[0], value.len());
-        if first == 0 {
-            per_head::pack(packed, value, pass.shape);
+        if first > 0 {
+            return;
+        }
+        let LayerShape { width, heads } = pass.shape;
+        let [key, _, query, query_bias, value, ..] = cut(pass.parameters, lengths(pass.shape));
+        // The value matrices side by side, the M_k side by side, and c; the last two are empty where they are not worth it.
+        let [packed, joint, joint_bias] = &mut state.buffers;
+        per_head::pack(sized(packed, value.len()), value, pass.shape);
+        joint.clear();
+        joint_bias.clear();
+        if pass.h.len() / width >= JOINT_FROM * width {
+            let (joint, joint_bias) = (sized(joint, key.len()), sized(joint_bias, heads * width));
+            let scale = T::ONE / T::from_f64(width as f64).sqrt();
+            for k in 0..heads {
+                let (key, query) = (head_matrix(key, k, width), head_matrix(query, k, width));
+                let columns = k * width..(k + 1) * width;
+                let out = MatrixMut::strided(&mut joint[columns.start..], width, width, heads * width);
+                multiply(out, query.t(), key, scale);
+                let (out, bias) = (&mut joint_bias[columns.clone()], &query_bias[columns]);
+                multiply(MatrixMut::new(out, 1, width), Matrix::new(bias, 1, width), key, scale);
+            }
         }
     }
 
@@ -73,11 +106,16 @@ impl<T: Real> Attention<T> for Transformer {
         let LayerShape { width, heads } = pass.shape;
         let (rows, all) = (targets.len(), heads * width);
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
-        let packed = &sources.buffers[0];
+        let [packed, joint, joint_bias] = &sources.buffers;
         let [aggregate, t, q] = &mut state.buffers;
         let h_targets = Matrix::new(targets.h, rows, width);
         let t = match targets.known {
             Some(known) => &known.state.buffers[T_BUFFER][..],
+            None if !joint.is_empty() => {
+                let t = sized(t, rows * all);
+                dense::affine(t, h_targets, Matrix::new(joint, width, all), joint_bias);
+                t
+            }
             None => {
                 let t = sized(t, rows * all);
                 let q = sized(q, rows * all);
@@ -109,11 +147,13 @@ impl<T: Real> Attention<T> for Transformer {
     fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
         let LayerSizes { width, heads, sources, targets, edges } = sizes;
         let (row, all) = (width, heads * width);
-        // Queries, keys, values and the skip connection, forward and for both gradients. Per edge and column: the score, the
-        // sum, d_alpha and d_t, 2 operations each, and 4 for d_h.
-        let operations = 6.0 * targets * (3.0 * all * width + width * width) + 12.0 * edges * all;
-        // q, t, the aggregate and their gradients: each is written once and read twice, t thrice.
-        let numbers = 19.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
+        // Queries with keys, values and the skip connection, forward and for both gradients, and the joint matrices of
+        // queries and keys, where these save something. Per edge and column: the score, the sum, d_alpha and d_t, 2
+        // operations each, and 4 for d_h.
+        let (joint, apart) = (targets * all * width + all * width * width, 2.0 * targets * all * width);
+        let operations = 6.0 * (joint.min(apart) + targets * (all + width) * width) + 12.0 * edges * all;
+        // t, the aggregate and their gradients: each is written once and read twice, t thrice.
+        let numbers = 13.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
         Some(Cost::new(operations, numbers + sizes.edge_numbers()))
     }
 
@@ -129,13 +169,13 @@ impl<T: Real> Attention<T> for Transformer {
         let LayerShape { width, heads } = pass.shape;
         let (targets, all) = (block.num_targets(), heads * width);
         let Upstream { d_out, d_attention } = upstream;
-        let [key, _, query, _, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
+        let [key, _, query, query_bias, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
             cut_mut(d_parameters, lengths(pass.shape));
-        let packed = &state.sources.buffers[0];
+        let [packed, joint, _] = &state.sources.buffers;
         let [aggregate, t, q] = &state.targets.buffers;
         let alpha = &state.targets.alpha;
-        let [d_aggregate, d_score, d_t, d_q, d_packed, _] = &mut state.scratch;
+        let [d_aggregate, d_score, d_t, d_q, d_packed, d_joint] = &mut state.scratch;
 
         // Skip connection.
         let h_targets = Matrix::new(pass.h, targets, width);
@@ -169,8 +209,32 @@ impl<T: Real> Attention<T> for Transformer {
         let gradients = Gradients { alpha, d_aggregate, d_score };
         aggregate::backward_sources(block, shape, score, gradients, d_h, &mut [], &mut []);
 
-        // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let scale = T::ONE / T::from_f64(width as f64).sqrt();
+        multiply_add(MatrixMut::new(d_h, targets, width), d_rows, Matrix::new(skip, width, width), T::ONE);
+        if !joint.is_empty() {
+            // t = M^T h + c, M = W_q^T W_k / sqrt(F), c = W_k^T b_q / sqrt(F).
+            let d_t_rows = &*d_t;
+            let d_t = Matrix::new(d_t_rows, targets, all);
+            multiply_add(MatrixMut::new(d_h, targets, width), d_t, Matrix::new(joint, width, all).t(), T::ONE);
+            let d_joint = sized(d_joint, key.len() + all);
+            let (d_joint, d_joint_bias) = d_joint.split_at_mut(key.len());
+            multiply(MatrixMut::new(d_joint, width, all), h_targets.t(), d_t, scale);
+            d_joint_bias.fill(T::ZERO);
+            dense::add_column_sums(d_joint_bias, d_t_rows);
+            let parts = d_key.chunks_exact_mut(width * width).zip(d_query.chunks_exact_mut(width * width));
+            for (k, ((d_key, d_query), d_query_bias)) in parts.zip(d_query_bias.chunks_exact_mut(width)).enumerate() {
+                let (key, query) = (head_matrix(key, k, width), head_matrix(query, k, width));
+                let d_joint = side_by_side(d_joint, k, pass.shape);
+                let (bias, d_bias) = (&query_bias[k * width..][..width], &d_joint_bias[k * width..][..width]);
+                multiply_add(MatrixMut::new(d_query, width, width), key, d_joint.t(), T::ONE);
+                multiply_add(MatrixMut::new(d_key, width, width), query, d_joint, T::ONE);
+                let (bias, d_bias) = (Matrix::new(bias, width, 1), Matrix::new(d_bias, width, 1));
+                multiply_add(MatrixMut::new(d_key, width, width), bias, d_bias.t(), scale);
+                multiply_add(MatrixMut::new(d_query_bias, width, 1), key, d_bias, scale);
+            }
+            return;
+        }
+        // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let d_q = sized(d_q, targets * all);
         per_head::add_gradient(d_key, q, d_t, scale, pass.shape);
         per_head::multiply_heads(d_q, d_t, key, true, scale, pass.shape);
@@ -178,7 +242,6 @@ impl<T: Real> Attention<T> for Transformer {
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_q, Matrix::new(query, all, width), T::ONE);
-        multiply_add(MatrixMut::new(d_h, targets, width), d_rows, Matrix::new(skip, width, width), T::ONE);
     }
 }
 
