@@ -11,8 +11,9 @@
 
 use pulp::Simd;
 
-use super::prefetch::{AHEAD, prefetch};
-use super::weighted::{RowSums, Start, WeightedRows, head_group, weighted_sums};
+use super::heads::{ListedRows, RowList, by_heads, dots_by_head, sums_by_head};
+use super::prefetch::prefetch;
+use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
 use crate::layers::Targets;
 use crate::real::Real;
@@ -139,120 +140,8 @@ pub(crate) fn neighbour_sums<S: Simd, T: Real>(
     out: &mut [T],
 ) {
     let Shape { heads, width, h, .. } = shape;
-    let rows = shape.targets.in_neighbours(target);
-    sums_by_head(simd, out, &ListedRows { rows, weights, heads, first: 0, h, width });
-}
-
-/// out_k = sum over rows of weight_k row, for every head.
-#[inline(always)]
-pub(crate) fn sums_by_head<S: Simd, T: Real, R>(simd: S, out: &mut [T], rows: &R)
-where
-    R: HeadRows + WeightedRows<T, 1> + WeightedRows<T, 2> + WeightedRows<T, 3>,
-{
-    let heads = rows.heads();
-    let width = out.len() / heads;
-    let mut k = 0;
-    while k < heads {
-        let group = head_group(heads - k);
-        let (out, rows) = (&mut out[k * width..(k + group) * width], &rows.at_head(k));
-        match group {
-            1 => weighted_sums::<S, T, 1>(simd, out, Start::Zero, rows),
-            2 => weighted_sums::<S, T, 2>(simd, out, Start::Zero, rows),
-            _ => weighted_sums::<S, T, 3>(simd, out, Start::Zero, rows),
-        }
-        k += group;
-    }
-}
-
-/// Rows with one weight per head.
-pub(crate) trait HeadRows: Copy {
-    /// Number of heads.
-    fn heads(&self) -> usize;
-
-    /// The same rows, with the weights of the heads from `k` on.
-    #[must_use]
-    fn at_head(self, k: usize) -> Self;
-}
-
-/// The rows of h that a list names, each with one weight per head.
-#[derive(Clone, Copy)]
-struct ListedRows<'a, T> {
-    rows: &'a [u32],
-    weights: &'a [T],
-    heads: usize,
-    first: usize,
-    h: &'a [T],
-    width: usize,
-}
-
-impl<T> ListedRows<'_, T> {
-    #[inline(always)]
-    fn row(&self, row: u32) -> &[T] {
-        &self.h[row as usize * self.width..(row as usize + 1) * self.width]
-    }
-}
-
-impl<T: Real> HeadRows for ListedRows<'_, T> {
-    #[inline(always)]
-    fn heads(&self) -> usize {
-        self.heads
-    }
-
-    #[inline(always)]
-    fn at_head(self, first: usize) -> Self {
-        Self { first, ..self }
-    }
-}
-
-impl<T: Real, const H: usize> WeightedRows<T, H> for ListedRows<'_, T> {
-    #[inline(always)]
-    fn add_to(&self, sums: &mut impl RowSums<T, H>) {
-        for (at, (&i, weights)) in self.rows.iter().zip(self.weights.chunks_exact(self.heads)).enumerate() {
-            if let Some(&later) = self.rows.get(at + AHEAD) {
-                prefetch(self.row(later));
-            }
-            sums.add(some_heads(weights, self.first), self.row(i));
-        }
-    }
-}
-
-/// All rows of a matrix, one after another, each with one weight per head.
-#[derive(Clone, Copy)]
-pub(crate) struct ConsecutiveRows<'a, T> {
-    pub(crate) weights: &'a [T],
-    pub(crate) heads: usize,
-    pub(crate) first: usize,
-    pub(crate) rows: &'a [T],
-    pub(crate) width: usize,
-}
-
-impl<T: Real> HeadRows for ConsecutiveRows<'_, T> {
-    #[inline(always)]
-    fn heads(&self) -> usize {
-        self.heads
-    }
-
-    #[inline(always)]
-    fn at_head(self, first: usize) -> Self {
-        Self { first, ..self }
-    }
-}
-
-impl<T: Real, const H: usize> WeightedRows<T, H> for ConsecutiveRows<'_, T> {
-    #[inline(always)]
-    fn add_to(&self, sums: &mut impl RowSums<T, H>) {
-        for (row, weights) in self.rows.chunks_exact(self.width).zip(self.weights.chunks_exact(self.heads)) {
-            sums.add(some_heads(weights, self.first), row);
-        }
-    }
-}
-
-/// H weights from head `first` on.
-#[inline(always)]
-fn some_heads<T: Real, const H: usize>(weights: &[T], first: usize) -> [T; H] {
-    let mut some = [T::ZERO; H];
-    some.copy_from_slice(&weights[first..first + H]);
-    some
+    let list = shape.targets.in_neighbours(target);
+    sums_by_head(simd, out, weights, heads, ListedRows { list, h, width });
 }
 
 /// Backward over targets: from the gradient of `aggregate` to that of the scores (`d_score`, edges x heads) and of the
@@ -307,33 +196,14 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
-        let neighbours = shape.targets.in_neighbours(j);
-        for (at, (&i, d_alpha)) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)).enumerate() {
-            if let Some(&later) = neighbours.get(at + AHEAD) {
-                prefetch(shape.source(later));
-            }
-            dots_by_head(simd, d_aggregate, shape.source(i), d_alpha);
+        let rows = ListedRows { list: shape.targets.in_neighbours(j), h: shape.h, width };
+        for (at, d_alpha) in d_score.chunks_exact_mut(heads).enumerate() {
+            rows.ask_ahead(at);
+            dots_by_head(simd, d_aggregate, rows.row(at), d_alpha);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
         softmax::scores_backward(values, heads, saved.alpha, saved.d_attention, d_score);
         score.backward_row(simd, shape, j, d_score, d_target);
-    }
-}
-
-/// out_k = x_k . y, for every head.
-#[inline(always)]
-pub(crate) fn dots_by_head<S: Simd, T: Real>(simd: S, x: &[T], y: &[T], out: &mut [T]) {
-    let width = x.len() / out.len();
-    let mut k = 0;
-    while k < out.len() {
-        let group = head_group(out.len() - k);
-        let (x, out) = (&x[k * width..(k + group) * width], &mut out[k..k + group]);
-        match group {
-            1 => out.copy_from_slice(&vector::dots::<S, T, 1>(simd, x, y)),
-            2 => out.copy_from_slice(&vector::dots::<S, T, 2>(simd, x, y)),
-            _ => out.copy_from_slice(&vector::dots::<S, T, 3>(simd, x, y)),
-        }
-        k += group;
     }
 }
 
@@ -376,15 +246,7 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
     for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        let mut k = 0;
-        while k < source_width {
-            match head_group(source_width - k) {
-                1 => out_edge_sums::<T, 1>(block, source, gradients.d_score, k, d_source),
-                2 => out_edge_sums::<T, 2>(block, source, gradients.d_score, k, d_source),
-                _ => out_edge_sums::<T, 3>(block, source, gradients.d_score, k, d_source),
-            }
-            k += head_group(source_width - k);
-        }
+        by_heads!(source_width, |first, H| out_edge_sums::<T, H>(block, source, gradients.d_score, first, d_source));
         weighted_sums::<S, T, 1>(
             simd,
             d_h,

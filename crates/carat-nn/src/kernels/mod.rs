@@ -11,6 +11,7 @@ pub(crate) mod additive;
 pub(crate) mod aggregate;
 pub(crate) mod columns;
 pub(crate) mod dense;
+pub(crate) mod heads;
 pub(crate) mod prefetch;
 pub(crate) mod simd;
 pub(crate) mod softmax;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pulp::Simd;
 
+use super::heads::by_heads;
 use super::simd::Vectors;
-use super::weighted::head_group;
 use crate::real::Real;
 
 /// Turns scores into attention in place: per head, a softmax over the edges of one target. `scores` holds `heads`
@@ -17,25 +17,9 @@ pub fn softmax_edges<T: Real>(scores: &mut [T], heads: usize) {
 /// As [`softmax_edges`], inside a kernel.
 #[inline(always)]
 pub(crate) fn attention<S: Simd, T: Real>(simd: S, scores: &mut [T], heads: usize) {
-    let mut k = 0;
-    while k < heads {
-        match head_group(heads - k) {
-            1 => subtract_largest::<T, 1>(scores, heads, k),
-            2 => subtract_largest::<T, 2>(scores, heads, k),
-            _ => subtract_largest::<T, 3>(scores, heads, k),
-        }
-        k += head_group(heads - k);
-    }
+    by_heads!(heads, |first, H| subtract_largest::<T, H>(scores, heads, first));
     T::exp_all(simd, scores);
-    let mut k = 0;
-    while k < heads {
-        match head_group(heads - k) {
-            1 => divide_by_sum::<T, 1>(scores, heads, k),
-            2 => divide_by_sum::<T, 2>(scores, heads, k),
-            _ => divide_by_sum::<T, 3>(scores, heads, k),
-        }
-        k += head_group(heads - k);
-    }
+    by_heads!(heads, |first, H| divide_by_sum::<T, H>(scores, heads, first));
 }
 
 /// For H heads from head `first` on, side by side: each alone would wait for its last result at every edge.
@@ -93,15 +77,7 @@ pub(crate) fn scores_backward<T: Real>(
     gradient: &mut [T],
 ) {
     let alpha = &alpha[values.clone()];
-    let mut k = 0;
-    while k < heads {
-        match head_group(heads - k) {
-            1 => softmax_backward::<T, 1>(alpha, heads, k, gradient),
-            2 => softmax_backward::<T, 2>(alpha, heads, k, gradient),
-            _ => softmax_backward::<T, 3>(alpha, heads, k, gradient),
-        }
-        k += head_group(heads - k);
-    }
+    by_heads!(heads, |first, H| softmax_backward::<T, H>(alpha, heads, first, gradient));
     if let Some(direct) = direct.get(values) {
         gradient.iter_mut().zip(direct).for_each(|(gradient, direct)| *gradient += *direct);
     }

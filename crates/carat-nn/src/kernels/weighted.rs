@@ -35,15 +35,6 @@ pub(crate) enum Start<'a, T> {
     Output,
 }
 
-/// The most heads that [`weighted_sums`] takes at once; [`head_group`] cuts any number into such groups.
-pub(crate) const MOST_HEADS: usize = 3;
-
-/// How many of the `left` heads to take next.
-#[inline(always)]
-pub(crate) fn head_group(left: usize) -> usize {
-    if left == 4 { 2 } else { left.min(MOST_HEADS) }
-}
-
 /// Fills `out`, H rows one after another.
 #[inline(always)]
 pub(crate) fn weighted_sums<S: Simd, T: Real, const H: usize>(
@@ -224,16 +215,5 @@ mod tests {
     fn sums_of_every_width_equal_the_definition() {
         pulp::Arch::new().dispatch(Everywhere);
         pulp::Arch::Scalar.dispatch(Everywhere);
-    }
-
-    #[test]
-    fn groups_of_heads_cover_all() {
-        for heads in 1..40 {
-            let mut at = 0;
-            while at < heads {
-                at += head_group(heads - at);
-            }
-            assert_eq!(at, heads);
-        }
     }
 }

@@ -15,8 +15,9 @@ use pulp::Simd;
 use super::{
     Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
 };
-use crate::kernels::aggregate::{self, ConsecutiveRows, Gradients, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
+use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
 use crate::kernels::vector;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply};
@@ -210,7 +211,7 @@ fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
 fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &'a [T], u: &'a [T], heads: usize) {
     let width = u.len() / heads;
     for (scores, h) in scores.chunks_exact_mut(heads).zip(h.chunks_exact(width)) {
-        aggregate::dots_by_head(simd, u, h, scores);
+        dots_by_head(simd, u, h, scores);
     }
 }
 
@@ -321,9 +322,9 @@ impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
         let (heads, width) = (self.heads, self.width);
         let (d_u_src, d_u_dst) = d_u.split_at_mut(heads * width);
         let rows = &shape.h[first * width..first * width + d_source.len() * width / heads];
-        aggregate::sums_by_head(simd, d_u_src, &ConsecutiveRows { weights: d_source, heads, first: 0, rows, width });
+        sums_by_head(simd, d_u_src, d_source, heads, ConsecutiveRows { rows, width });
         let own = self.d_target_score.get(first * heads..).unwrap_or(&[]);
         let own = &own[..own.len().min(d_source.len())];
-        aggregate::sums_by_head(simd, d_u_dst, &ConsecutiveRows { weights: own, heads, first: 0, rows, width });
+        sums_by_head(simd, d_u_dst, own, heads, ConsecutiveRows { rows, width });
     }
 }

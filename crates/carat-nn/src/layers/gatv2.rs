@@ -17,7 +17,8 @@ use super::{
     Attention, Cost, Known, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
 };
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
-use crate::kernels::aggregate::{self, source_chunks, target_chunks};
+use crate::kernels::aggregate::{source_chunks, target_chunks};
+use crate::kernels::heads::dots_by_head;
 use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::kernels::{dense, softmax, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -309,7 +310,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
         let d_out = &upstream.d_out[j * width..(j + 1) * width];
         let neighbours = view.targets.in_neighbours(j);
         for (&i, d_alpha) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)) {
-            aggregate::dots_by_head(simd, view.l(i as usize), d_out, d_alpha);
+            dots_by_head(simd, view.l(i as usize), d_out, d_alpha);
             d_alpha.iter_mut().for_each(|d_alpha| *d_alpha *= share);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;

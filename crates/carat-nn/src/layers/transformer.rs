@@ -22,6 +22,7 @@ use super::{
 };
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
+use crate::kernels::heads::dots_by_head;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
@@ -269,7 +270,7 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
     fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
         let own = self.own(own);
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
-            aggregate::dots_by_head(simd, own, shape.source(i), scores);
+            dots_by_head(simd, own, shape.source(i), scores);
         }
     }
 
