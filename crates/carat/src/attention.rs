@@ -5,6 +5,7 @@ use carat_nn::{Input, Network, Workspace};
 
 use crate::Error;
 use crate::config::{existing, fits, one_graph};
+use crate::tables::for_all_nodes;
 
 /// Sources of the in-edges of `node`, ascending, each with the attention that the last layer gives it: the mean over
 /// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and head
@@ -20,6 +21,24 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
     let attention =
         work.attention(layers - 1).chunks_exact(heads).map(|alpha| alpha.iter().sum::<f32>() / heads as f32);
     Ok(dataset.graph().in_neighbours(node).iter().copied().zip(attention).collect())
+}
+
+/// Attention of every edge, in the order of their ids: the mean over layers and heads. What edges are ranked, drawn and
+/// pruned by. At most `batch_size` nodes are looked at together.
+pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Vec<f32>, Error> {
+    one_graph(dataset)?;
+    fits(network, dataset)?;
+    let (layers, heads) = (network.config().layers, network.config().heads);
+    let mut means = Vec::with_capacity(dataset.graph().num_edges());
+    for_all_nodes(network, dataset, batch_size, |blocks, work| {
+        // Every layer's block begins with the targets' own in-edges, which follow each other as their ids do.
+        let edges = blocks.layer(layers - 1).num_edges();
+        means.extend((0..edges).map(|e| {
+            let alpha = (0..layers).flat_map(|l| &work.attention(l)[e * heads..(e + 1) * heads]);
+            alpha.sum::<f32>() / (layers * heads) as f32
+        }));
+    })?;
+    Ok(means)
 }
 
 #[cfg(test)]
@@ -45,6 +64,11 @@ mod tests {
         for ((source, mean), (edge, alpha)) in found.iter().zip(dataset.graph().edges().zip(alpha.chunks_exact(4))) {
             assert_eq!(*source, edge.0);
             assert!((mean - (alpha[2] + alpha[3]) / 2.0).abs() < 1e-6);
+        }
+        let means = mean_attention(&network, &dataset, 2).unwrap();
+        assert_eq!(means.len(), 7);
+        for (mean, alpha) in means.iter().zip(alpha.chunks_exact(4)) {
+            assert!((mean - alpha.iter().sum::<f32>() / 4.0).abs() < 1e-6);
         }
         assert!(attention_to(&network, &dataset, 4).unwrap().is_empty());
         let error = attention_to(&network, &dataset, 5).unwrap_err();

@@ -88,7 +88,7 @@ mod threads;
 mod training;
 mod words;
 
-pub use attention::attention_to;
+pub use attention::{attention_to, mean_attention};
 pub use car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 pub use carat_graph::Dataset;
 pub use config::{Protocol, TrainConfig};

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::config::{fits, one_graph};
 
 /// Calls `visit` with the forward pass of every node's batch, in the order of nodes.
-fn for_all_nodes(
+pub(crate) fn for_all_nodes(
     network: &Network<f32>,
     dataset: &Dataset,
     batch_size: usize,
