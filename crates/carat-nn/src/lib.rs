@@ -33,6 +33,7 @@ mod real;
 mod rows;
 pub mod toolkit;
 mod weights;
+mod whole_graph;
 
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
@@ -46,3 +47,4 @@ pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};
 pub use real::Real;
 pub use weights::WeightsError;
+pub use whole_graph::{Labelled, WholeGraph, WholeGraphModel};

@@ -10,6 +10,7 @@
 pub(crate) mod additive;
 pub(crate) mod aggregate;
 pub(crate) mod columns;
+pub(crate) mod convolution;
 pub(crate) mod dense;
 pub(crate) mod heads;
 pub(crate) mod prefetch;

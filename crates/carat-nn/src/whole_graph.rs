@@ -1,0 +1,89 @@
+//! Models that always look at the whole graph: a graph convolution network, and CAL.
+//!
+//! [`Network`](crate::Network) computes the receptive field of a batch. Models with batch normalisation, or whose weights
+//! need every node's degree, are of another kind: a step is one pass over all nodes, with a loss over some of them.
+
+use std::fmt;
+
+use carat_graph::{Blocks, DataError, Dataset};
+
+use crate::encoder::Input;
+use crate::parameters::Layout;
+use crate::real::Real;
+
+/// A graph and its features, prepared once for all passes.
+#[derive(Debug)]
+pub struct WholeGraph<T> {
+    blocks: Blocks,
+    input: Input<T>,
+}
+
+impl<T: Real> WholeGraph<T> {
+    /// Every node and edge of the data. An error where features in a mapped file are damaged.
+    pub fn new(dataset: &Dataset) -> Result<Self, DataError> {
+        let blocks = Blocks::whole(dataset.graph(), 1);
+        let input = Input::checked(dataset.features(), blocks.nodes())?.with_columns();
+        Ok(Self { blocks, input })
+    }
+
+    /// All edges, as one layer whose sources and targets are all nodes.
+    pub fn block(&self) -> carat_graph::Block<'_> {
+        self.blocks.layer(0)
+    }
+
+    /// The features of all nodes.
+    pub fn input(&self) -> &Input<T> {
+        &self.input
+    }
+
+    /// Number of nodes.
+    pub fn num_nodes(&self) -> usize {
+        self.blocks.nodes().len()
+    }
+}
+
+/// Nodes with their labels: what a loss is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Labelled<'a> {
+    /// The nodes.
+    pub nodes: &'a [u32],
+    /// One label each.
+    pub labels: &'a [u32],
+}
+
+/// A model of the whole graph with hand-derived gradients.
+pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
+    /// Number of classes.
+    fn classes(&self) -> usize;
+
+    /// Names, shapes and places of the parameters.
+    fn layout(&self) -> &Layout;
+
+    /// All parameters, as laid out.
+    fn parameters(&self) -> &[T];
+
+    /// All parameters, to change.
+    fn parameters_mut(&mut self) -> &mut [T];
+
+    /// Names, shapes and places of what training changes without a gradient, such as running means.
+    fn buffer_layout(&self) -> &Layout;
+
+    /// All of that, as laid out; empty for most models.
+    fn buffers(&self) -> &[T];
+
+    /// The same, to change.
+    fn buffers_mut(&mut self) -> &mut [T];
+
+    /// Class scores of every node as at prediction, nodes x classes.
+    fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>);
+
+    /// The loss of one training pass and its gradient with respect to every parameter, written into `gradient`. `seed` is
+    /// for whatever the pass draws. Running statistics move on.
+    fn loss_and_gradient(
+        &mut self,
+        graph: &WholeGraph<T>,
+        labelled: Labelled<'_>,
+        seed: u64,
+        gradient: &mut [T],
+    ) -> f64;
+}
