@@ -60,7 +60,7 @@ class CausalLoss:
 
     def effects(self, chosen, ce):
         """c of the chosen edges, one per entity, given the entities' cross-entropies with all edges."""
-        kept = torch.ones(self.edge_index.shape[1], dtype=torch.bool)
+        kept = torch.ones(self.edge_index.shape[1], dtype=torch.bool, device=self.x.device)
         kept[chosen] = False
         with torch.no_grad():
             logits = self.network(self.x, self.edge_index[:, kept])[self.entities]
@@ -76,7 +76,7 @@ class CausalLoss:
         means = [alpha.mean(dim=1) for alpha in attention]
         total = 0.0
         for _ in range(self.rounds):
-            offset = (torch.rand(len(self.entities)) * self.degree).long()
+            offset = (torch.rand(len(self.entities), device=self.x.device) * self.degree).long()
             # f32 may round the product up to the degree.
             chosen = self.first + torch.minimum(offset, self.degree - 1)
             c = self.effects(chosen, ce)
