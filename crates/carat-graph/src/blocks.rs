@@ -5,6 +5,8 @@
 //! next wider layer's: targets first, then what is one hop away, then two. One CSR then serves all layers: the layer
 //! that computes the nodes within d hops reads its first `num_within(d)` rows.
 
+mod graphs;
+
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -22,6 +24,8 @@ pub struct Blocks {
     out_offsets: Vec<usize>,
     out_targets: Vec<u32>,
     out_positions: Vec<u32>,
+    /// For blocks of whole graphs, where each graph's targets begin, and their number.
+    graphs: Option<Vec<usize>>,
 }
 
 /// The edges of one attention layer: a view into [`Blocks`].
@@ -105,7 +109,8 @@ impl Blocks {
             }
             offsets.push(sources.len());
         }
-        Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, ids)
+        let cut = Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, ids);
+        Self { graphs: self.graphs.clone(), ..cut }
     }
 
     fn finish(nodes: Vec<u32>, within: Vec<usize>, offsets: Vec<usize>, sources: Vec<u32>, edges: Vec<u32>) -> Self {
@@ -127,7 +132,7 @@ impl Blocks {
                 *slot += 1;
             }
         }
-        Self { nodes, within, offsets, sources, edges, out_offsets, out_targets, out_positions }
+        Self { nodes, within, offsets, sources, edges, out_offsets, out_targets, out_positions, graphs: None }
     }
 }
 

@@ -98,6 +98,9 @@ impl Dataset {
                 if !ordered {
                     return invalid("the graph offsets do not divide the nodes".into());
                 }
+                if let Some((src, dst)) = edge_between_graphs(&parts.graph, offsets) {
+                    return invalid(format!("the edge from node {src} to node {dst} joins two graphs of the set"));
+                }
                 offsets.len() - 1
             }
         };
@@ -215,6 +218,11 @@ impl Dataset {
         self.parts.graph_offsets.as_deref().map(|offsets| GraphSet { offsets })
     }
 
+    /// Number of entities, which labels and splits are of: nodes, or graphs of a graph set.
+    pub fn num_entities(&self) -> usize {
+        self.parts.labels.len()
+    }
+
     /// Number of nodes.
     pub fn num_nodes(&self) -> usize {
         self.parts.graph.num_nodes()
@@ -253,9 +261,36 @@ impl Dataset {
     }
 }
 
+/// An edge whose ends lie in two graphs of a set; one without such is a set indeed.
+fn edge_between_graphs(graph: &Graph, offsets: &[u32]) -> Option<(u32, u32)> {
+    let foreign = |nodes: &[u32]| {
+        let of_graph = nodes[0]..nodes[1];
+        of_graph.clone().find_map(|dst| {
+            let src = graph.in_neighbours(dst).iter().find(|src| !of_graph.contains(src))?;
+            Some((*src, dst))
+        })
+    };
+    offsets.windows(2).find_map(foreign)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_whose_graphs_are_joined_is_none() {
+        let set = |edges: &[(u32, u32)]| {
+            let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
+            let features = Features::dense(4, 1, vec![1.0; 4])?;
+            let labels = Labels::new(vec![Some(0); 3], 1)?;
+            let mut parts = DatasetParts::new("set", Graph::from_edges(4, &src, &dst)?, features, labels);
+            parts.graph_offsets = Some(vec![0, 2, 2, 4]);
+            Dataset::new(parts)
+        };
+        assert_eq!(set(&[(0, 1), (3, 2)]).unwrap().num_entities(), 3);
+        let error = set(&[(0, 1), (1, 2)]).unwrap_err().to_string();
+        assert_eq!(error, "the edge from node 1 to node 2 joins two graphs of the set");
+    }
 
     #[test]
     fn rows_that_make_no_dataset_are_named() {

@@ -70,14 +70,8 @@ impl Split {
     /// A seeded split that keeps every class's share: the labelled entities of each class are shuffled and cut.
     pub fn stratified(labels: &Labels, ratio: SplitRatio, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut by_class: Vec<Vec<u32>> = vec![Vec::new(); labels.num_classes()];
-        for entity in 0..labels.len() as u32 {
-            if let Some(class) = labels.get(entity) {
-                by_class[class as usize].push(entity);
-            }
-        }
         let mut split = Self::default();
-        for mut members in by_class {
+        for mut members in by_class(labels) {
             members.shuffle(&mut rng);
             let count = |share: f64| (share * members.len() as f64).round() as usize;
             // A class of one or two members still trains: the training share is rounded up first.
@@ -92,10 +86,36 @@ impl Split {
             split.val.extend_from_slice(&members[train..train + val]);
             split.test.extend_from_slice(&members[train + val..train + val + test]);
         }
-        split.train.sort_unstable();
-        split.val.sort_unstable();
-        split.test.sort_unstable();
-        split
+        split.sorted()
+    }
+
+    /// One of the splits of a cross-validation. The labelled entities of each class are shuffled by the seed and dealt out
+    /// to `folds` folds; fold `number` is tested, the next one decides when to stop, all others train.
+    pub fn fold(labels: &Labels, folds: usize, number: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut split = Self::default();
+        // Dealing goes on from class to class, so that folds differ by one entity at most.
+        let mut next = 0;
+        for mut members in by_class(labels) {
+            members.shuffle(&mut rng);
+            for entity in members {
+                let list = match (next + folds - number % folds) % folds {
+                    0 => &mut split.test,
+                    1 => &mut split.val,
+                    _ => &mut split.train,
+                };
+                list.push(entity);
+                next = (next + 1) % folds;
+            }
+        }
+        split.sorted()
+    }
+
+    fn sorted(mut self) -> Self {
+        self.train.sort_unstable();
+        self.val.sort_unstable();
+        self.test.sort_unstable();
+        self
     }
 
     /// Checks that every entity exists and none plays two roles.
@@ -124,6 +144,17 @@ impl Split {
     }
 }
 
+/// The labelled entities of every class.
+fn by_class(labels: &Labels) -> Vec<Vec<u32>> {
+    let mut by_class: Vec<Vec<u32>> = vec![Vec::new(); labels.num_classes()];
+    for entity in 0..labels.len() as u32 {
+        if let Some(class) = labels.get(entity) {
+            by_class[class as usize].push(entity);
+        }
+    }
+    by_class
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +171,27 @@ mod tests {
         let share =
             |list: &[u32]| list.iter().filter(|&&n| labels.get(n) == Some(1)).count() as f64 / list.len() as f64;
         assert!((share(&split.train) - share(&split.test)).abs() < 0.01);
+    }
+
+    #[test]
+    fn every_labelled_entity_is_tested_in_one_fold_and_validates_in_another() {
+        let labels: Vec<i64> = (0..188).map(|n| if n == 100 { -1 } else { i64::from(n < 63) }).collect();
+        let labels = Labels::from_signed(&labels).unwrap();
+        let splits: Vec<Split> = (0..10).map(|number| Split::fold(&labels, 10, number, 3)).collect();
+        let (mut tested, mut validated) = ([0; 188], [0; 188]);
+        for (number, split) in splits.iter().enumerate() {
+            split.check(188).unwrap();
+            assert_eq!(split.train.len() + split.val.len() + split.test.len(), 187);
+            assert!((18..=19).contains(&split.test.len()));
+            let minority = split.test.iter().filter(|&&n| labels.get(n) == Some(1)).count();
+            assert!((6..=7).contains(&minority), "{minority}");
+            assert_eq!(split.val, splits[(number + 1) % 10].test);
+            split.test.iter().for_each(|&n| tested[n as usize] += 1);
+            split.val.iter().for_each(|&n| validated[n as usize] += 1);
+        }
+        let once = std::array::from_fn(|n| i32::from(n != 100));
+        assert_eq!((tested, validated), (once, once));
+        assert_ne!(splits[0], Split::fold(&labels, 10, 0, 4));
     }
 
     #[test]

@@ -26,7 +26,10 @@ pub fn any_dataset() -> impl Strategy<Value = Dataset> {
             (state >> 33) % below
         };
         let n = nodes as u64;
-        let edges: Vec<(u32, u32)> = (0..draw(30)).map(|_| (draw(n) as u32, draw(n) as u32)).collect();
+        let graph_offsets = has[1].then(|| vec![0, draw(n + 1) as u32, nodes as u32]);
+        let graph_of = |node: u32| graph_offsets.as_ref().is_some_and(|offsets| node >= offsets[1]);
+        let mut edges: Vec<(u32, u32)> = (0..draw(30)).map(|_| (draw(n) as u32, draw(n) as u32)).collect();
+        edges.retain(|&(src, dst)| graph_of(src) == graph_of(dst));
         let (src, dst): (Vec<u32>, Vec<u32>) = edges.into_iter().unzip();
         let graph = Graph::from_edges(nodes, &src, &dst).unwrap();
         let num_columns = 1 + draw(40) as usize;
@@ -43,7 +46,6 @@ pub fn any_dataset() -> impl Strategy<Value = Dataset> {
             let values = (0..nodes * num_columns).map(|_| draw(1 << 20) as f32 / 7.0 - 9e4).collect();
             Features::dense(nodes, num_columns, values).unwrap()
         };
-        let graph_offsets = has[1].then(|| vec![0, draw(n + 1) as u32, nodes as u32]);
         let entities = graph_offsets.as_ref().map_or(nodes, |offsets| offsets.len() - 1);
         let num_classes = 1 + draw(4) as usize;
         let labels =

@@ -1,0 +1,151 @@
+//! Entities, which is what is classified: the targets, or whole graphs.
+//!
+//! In blocks of whole graphs every node is a target, and the nodes of a graph stand side by side, as do their in-edges. So
+//! an entity is a range of targets, and its edges a range of the CSR, in either case.
+
+use std::ops::Range;
+
+use super::{BlockBuilder, Blocks};
+use crate::GraphSet;
+
+impl Blocks {
+    /// For blocks of whole graphs, where each graph's targets begin, and the number of targets after that.
+    pub fn graphs(&self) -> Option<&[usize]> {
+        self.graphs.as_deref()
+    }
+
+    /// Number of entities: targets, or graphs.
+    pub fn num_entities(&self) -> usize {
+        self.graphs.as_ref().map_or(self.within[0], |graphs| graphs.len() - 1)
+    }
+
+    /// The targets of one entity: itself, or the nodes of the graph.
+    pub fn entity(&self, entity: usize) -> Range<usize> {
+        match &self.graphs {
+            None => entity..entity + 1,
+            Some(graphs) => graphs[entity]..graphs[entity + 1],
+        }
+    }
+
+    /// The entity that a target is or belongs to.
+    pub fn entity_of(&self, target: usize) -> usize {
+        // Of graphs that begin at the same place all but the last are empty.
+        self.graphs.as_ref().map_or(target, |graphs| graphs.partition_point(|&first| first <= target) - 1)
+    }
+
+    /// Positions in the CSR of the in-edges of an entity's targets.
+    pub fn entity_edges(&self, entity: usize) -> Range<usize> {
+        let Range { start, end } = self.entity(entity);
+        self.offsets[start]..self.offsets[end]
+    }
+
+    /// A copy of one graph per edge, each without that edge alone, side by side. Only for blocks of whole graphs.
+    #[must_use]
+    pub fn copies_without(&self, edges: &[u32]) -> Self {
+        let (mut nodes, mut offsets, mut graphs) = (Vec::new(), vec![0], vec![0]);
+        let (mut sources, mut ids) = (Vec::new(), Vec::new());
+        for &edge in edges {
+            let target = self.offsets.partition_point(|&first| first <= edge as usize) - 1;
+            let targets = self.entity(self.entity_of(target));
+            // From numbers in these blocks to numbers in the copy.
+            let renumbered = |i: u32| (i as usize - targets.start + nodes.len()) as u32;
+            for row in self.offsets[targets.start..=targets.end].windows(2) {
+                for e in (row[0]..row[1]).filter(|&e| e != edge as usize) {
+                    sources.push(renumbered(self.sources[e]));
+                    ids.push(self.edges[e]);
+                }
+                offsets.push(sources.len());
+            }
+            nodes.extend_from_slice(&self.nodes[targets]);
+            graphs.push(nodes.len());
+        }
+        let within = vec![nodes.len(); self.within.len()];
+        Self { graphs: Some(graphs), ..Self::finish(nodes, within, offsets, sources, ids) }
+    }
+}
+
+impl BlockBuilder<'_> {
+    /// Blocks of whole graphs of a set, every node of which is a target. The set is that of the builder's graph; a graph
+    /// named twice counts once.
+    pub fn build_graphs(&mut self, set: GraphSet<'_>, graphs: &[u32], layers: usize) -> Blocks {
+        let mut seen = vec![false; set.num_graphs()];
+        let (mut targets, mut begins) = (Vec::new(), vec![0]);
+        for &graph in graphs {
+            if !std::mem::replace(&mut seen[graph as usize], true) {
+                targets.extend(set.nodes(graph as usize));
+                begins.push(targets.len());
+            }
+        }
+        let blocks = self.build(&targets, layers);
+        assert_eq!(blocks.nodes.len(), targets.len(), "an edge leaves its graph");
+        Blocks { graphs: Some(begins), ..blocks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dataset, DatasetParts, Features, Graph, Labels};
+    use proptest::prelude::*;
+
+    /// A set of graphs of these sizes; edges as (graph, source, target), each reduced to what there is.
+    fn set_of(sizes: &[usize], raw: &[(usize, usize, usize)]) -> Dataset {
+        let mut offsets = vec![0u32];
+        sizes.iter().for_each(|size| offsets.push(offsets[offsets.len() - 1] + *size as u32));
+        // One more graph, so that there is a node.
+        offsets.push(offsets[sizes.len()] + 1);
+        let nodes = offsets[sizes.len() + 1] as usize;
+        let edge = |&(g, s, d): &(usize, usize, usize)| {
+            let (first, size) = (offsets[g % sizes.len()], sizes[g % sizes.len()]);
+            (size > 0).then(|| (first + (s % size) as u32, first + (d % size) as u32))
+        };
+        let (src, dst): (Vec<u32>, Vec<u32>) = raw.iter().filter_map(edge).unzip();
+        let graph = Graph::from_edges(nodes, &src, &dst).unwrap();
+        let labels = Labels::new(vec![Some(0); sizes.len() + 1], 1).unwrap();
+        let mut parts = DatasetParts::new("set", graph, Features::dense(nodes, 1, vec![1.0; nodes]).unwrap(), labels);
+        parts.graph_offsets = Some(offsets);
+        Dataset::new(parts).unwrap()
+    }
+
+    #[test]
+    fn a_graph_named_twice_counts_once() {
+        let set = set_of(&[2, 0, 3], &[(0, 0, 1), (2, 1, 2)]);
+        let blocks = BlockBuilder::new(set.graph()).build_graphs(set.graph_set().unwrap(), &[2, 1, 2, 0], 1);
+        assert_eq!(blocks.graphs(), Some(&[0, 3, 3, 5][..]));
+        assert_eq!((blocks.entity_of(2), blocks.entity_of(3)), (0, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn copies_of_graphs_lack_one_edge_each(
+            sizes in proptest::collection::vec(0usize..5, 1..5), raw in proptest::collection::vec((0usize..5, 0usize..5, 0usize..5), 0..40),
+        ) {
+            let set = set_of(&sizes, &raw);
+            let graphs: Vec<u32> = (0..sizes.len() as u32).rev().collect();
+            let mut builder = BlockBuilder::new(set.graph());
+            let blocks = builder.build_graphs(set.graph_set().unwrap(), &graphs, 2);
+            prop_assert_eq!(blocks.num_entities(), sizes.len());
+            let whole: Vec<usize> = graphs.iter().map(|&g| sizes[g as usize]).collect();
+            prop_assert_eq!((0..sizes.len()).map(|e| blocks.entity(e).len()).collect::<Vec<_>>(), whole);
+            for entity in 0..sizes.len() {
+                prop_assert!(blocks.entity(entity).all(|target| blocks.entity_of(target) == entity));
+            }
+            let edges: Vec<u32> = (0..blocks.edge_ids().len() as u32).collect();
+            let copies = blocks.copies_without(&edges);
+            prop_assert_eq!(copies.num_entities(), edges.len());
+            for (copy, &edge) in edges.iter().enumerate() {
+                let one = blocks.without(&[edge]);
+                let target = (0..one.nodes().len()).find(|&j| blocks.layer(0).offsets()[j + 1] > edge as usize).unwrap();
+                let entity = blocks.entity_of(target);
+                let nodes = |blocks: &Blocks, of: Range<usize>| blocks.nodes()[of].to_vec();
+                prop_assert_eq!(nodes(&copies, copies.entity(copy)), nodes(&one, one.entity(entity)));
+                prop_assert_eq!(&copies.edge_ids()[copies.entity_edges(copy)], &one.edge_ids()[one.entity_edges(entity)]);
+                let local = |blocks: &Blocks, of: Range<usize>, entity: usize| -> Vec<usize> {
+                    of.map(|e| blocks.layer(0).sources()[e] as usize - blocks.entity(entity).start).collect()
+                };
+                let found = local(&copies, copies.entity_edges(copy), copy);
+                prop_assert_eq!(found, local(&one, one.entity_edges(entity), entity));
+            }
+        }
+    }
+}
