@@ -44,6 +44,29 @@ def small_graph():
     return edge_index, x, y, torch.tensor(train)
 
 
+def small_set():
+    """Seven graphs as one disjoint graph: one of a single node, one without nodes, one without edges among them."""
+    generator = torch.Generator().manual_seed(60)
+    sizes, features, classes = (9, 1, 6, 0, 4, 12, 3), 12, 3
+    batch = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))
+    edges, first = {(4, 4)}, 0
+    for size in sizes:
+        # The fifth graph has no edges.
+        wanted = 0 if size == 4 else size * (size - 1) // 3
+        chosen = set()
+        while len(chosen) < wanted:
+            src, dst = torch.randint(size, (2,), generator=generator).tolist()
+            if src != dst:
+                chosen.add((first + src, first + dst))
+        edges |= chosen
+        first += size
+    nodes = sum(sizes)
+    x = 2.0 * torch.randn(nodes, features, generator=generator)
+    y = torch.randint(classes, (len(sizes),), generator=generator)
+    y[:classes] = torch.arange(classes)
+    return sorted_edges(*zip(*edges), nodes), x, y, batch
+
+
 def seeded_network(kind, heads, layers, features, classes, seed):
     """PyG's own initialisation, zero biases disturbed so that they count, rounded to f32, then made f64."""
     torch.manual_seed(seed)

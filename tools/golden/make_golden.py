@@ -13,16 +13,16 @@ from pathlib import Path
 import torch
 from torch.nn.functional import cross_entropy
 
-from common import CONFIGS, HIDDEN, ROOT, run, seeded_network, small_graph, write
+from common import CONFIGS, HIDDEN, ROOT, run, seeded_network, small_graph, small_set, write
 
 sys.path.insert(0, str(ROOT / "tools" / "pyg"))
 from data import read_planetoid  # noqa: E402
 
 
-def evaluate(network, x, edge_index, y, train):
-    """Logits, attention, loss and every gradient of the mean cross-entropy over the training nodes."""
+def evaluate(network, x, edge_index, y, train, **graphs):
+    """Logits, attention, loss and every gradient of the mean cross-entropy over what trains: nodes, or graphs."""
     network.zero_grad()
-    logits, attention = network.forward_with_attention(x.double(), edge_index)
+    logits, attention = network.forward_with_attention(x.double(), edge_index, **graphs)
     loss = cross_entropy(logits[train], y[train])
     loss.backward()
     return logits.detach(), [alpha.detach() for alpha in attention], loss.detach()
@@ -43,6 +43,19 @@ def write_small(out):
         tensors = parameters_and_gradients(network) | {"logits": logits, "loss": loss}
         tensors |= {f"attention.{layer}": alpha for layer, alpha in enumerate(attention)}
         write(out / f"small_{kind}_k{heads}_l{layers}.safetensors", tensors)
+    write_set(out)
+
+
+def write_set(out):
+    """The same for graphs, read out by global_add_pool. All but the last of them train."""
+    edge_index, x, y, batch = small_set()
+    train = torch.arange(len(y) - 1)
+    write(out / "set.safetensors", {"edge_index": edge_index, "x": x, "y": y, "batch": batch})
+    for seed, (kind, heads, layers) in enumerate(CONFIGS):
+        network = seeded_network(kind, heads, layers, x.shape[1], int(y.max()) + 1, 700 + seed)
+        logits, _, loss = evaluate(network, x, edge_index, y, train, batch=batch, graphs=len(y))
+        tensors = parameters_and_gradients(network) | {"logits": logits, "loss": loss}
+        write(out / f"set_{kind}_k{heads}_l{layers}.safetensors", tensors)
 
 
 def write_cora(out, folder):

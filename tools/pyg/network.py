@@ -2,7 +2,8 @@
 
     h      = LeakyReLU(W1 x + b1)                        encoder, slope 0.01
     h'     = L attention layers, F -> F, heads averaged, nothing between them
-    logits = W2 LeakyReLU([h || h']) + b2                classifier
+    r      = [h || h'], of a node or summed over the nodes of a graph
+    logits = W2 LeakyReLU(r) + b2                        classifier
 
 The names and shapes of `state_dict` are those of carat's `model.safetensors`, so weights move both ways with
 `load_state_dict(..., strict=True)`.
@@ -16,7 +17,7 @@ from torch.nn.functional import leaky_relu
 with warnings.catch_warnings():
     # PyG still calls torch.jit.script when it is imported; newer torch versions grumble about it.
     warnings.simplefilter("ignore")
-    from torch_geometric.nn import GATConv, GATv2Conv, TransformerConv
+    from torch_geometric.nn import GATConv, GATv2Conv, TransformerConv, global_add_pool
 
 KINDS = {
     "gat": lambda width, heads: GATConv(width, width, heads=heads, concat=False, add_self_loops=False),
@@ -26,7 +27,8 @@ KINDS = {
 
 
 class Network(torch.nn.Module):
-    """Node classifier of one attention kind: `gat`, `gatv2` or `transformer`."""
+    """Classifier of one attention kind: `gat`, `gatv2` or `transformer`. Of nodes, or of graphs where `forward` is told
+    the graph of each node and how many graphs there are."""
 
     def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2):
         super().__init__()
@@ -36,20 +38,27 @@ class Network(torch.nn.Module):
         self.layers = torch.nn.ModuleList(KINDS[kind](hidden, heads) for _ in range(layers))
         self.classifier = torch.nn.Linear(2 * hidden, classes)
 
-    def forward(self, x, edge_index):
-        """Logits [N, C]. Edge (i, j) carries a message from `edge_index[0]` to `edge_index[1]`."""
+    def forward(self, x, edge_index, batch=None, graphs=None):
+        """Logits [N, C], or [G, C]. Edge (i, j) carries a message from `edge_index[0]` to `edge_index[1]`."""
         hidden = leaky_relu(self.encoder(x), 0.01)
         state = hidden
         for layer in self.layers:
             state = layer(state, edge_index)
-        return self.classifier(leaky_relu(torch.cat([hidden, state], dim=1), 0.01))
+        return self.read_out(hidden, state, batch, graphs)
 
-    def forward_with_attention(self, x, edge_index):
-        """Logits [N, C] and, per layer, the attention [E, K] in the order of `edge_index`."""
+    def read_out(self, hidden, state, batch, graphs):
+        """Logits from the encodings and the last layer's output."""
+        joined = torch.cat([hidden, state], dim=1)
+        if batch is not None:
+            joined = global_add_pool(joined, batch, graphs)
+        return self.classifier(leaky_relu(joined, 0.01))
+
+    def forward_with_attention(self, x, edge_index, batch=None, graphs=None):
+        """The same logits and, per layer, the attention [E, K] in the order of `edge_index`."""
         hidden = leaky_relu(self.encoder(x), 0.01)
         state, attention = hidden, []
         for layer in self.layers:
             state, (edges, alpha) = layer(state, edge_index, return_attention_weights=True)
             assert torch.equal(edges, edge_index), "PyG changed the edges on the way"
             attention.append(alpha)
-        return self.classifier(leaky_relu(torch.cat([hidden, state], dim=1), 0.01)), attention
+        return self.read_out(hidden, state, batch, graphs), attention

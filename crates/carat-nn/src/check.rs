@@ -50,7 +50,7 @@ pub struct ParameterCheck {
     pub numeric: f64,
 }
 
-/// Checks the gradient of every parameter: that of the prediction loss on the first targets, which `labels` are of,
+/// Checks the gradient of every parameter: that of the prediction loss on the first entities, which `labels` are of,
 /// plus that of a loss on every layer's attention, which stands for any regulariser.
 ///
 /// The check is made a little away from where the parameters are, and they come back unchanged. Biases that start at 0
@@ -179,8 +179,8 @@ pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) ->
     let mut worst = 0.0f64;
     for (deletion, found) in deletions.iter().zip(found.chunks_exact(classes)) {
         network.forward(&blocks.without(&[deletion.edge]), input, &mut work);
-        let target = deletion.target as usize;
-        let expected = &work.scores()[target * classes..(target + 1) * classes];
+        let entity = blocks.entity_of(deletion.target as usize);
+        let expected = &work.scores()[entity * classes..(entity + 1) * classes];
         for label in 0..classes {
             let (found, expected) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
             let error = (found - expected).abs() / expected.max(f64::MIN_POSITIVE);

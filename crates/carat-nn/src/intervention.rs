@@ -13,6 +13,9 @@
 //! For L = 1 and 2 that is n itself. Each member of A_l becomes a target of its own: the node once more, with its changed
 //! input, its changed sources (a self-loop makes n its own source) and, where it is n, without the edge. All targets of
 //! all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
+//!
+//! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters: each
+//! deletion has a copy of its graph without the edge, and the copies go through all layers side by side.
 
 use std::ops::Range;
 
@@ -31,6 +34,14 @@ pub struct Deletion {
     pub target: u32,
     /// The edge's position among the blocks' edges.
     pub edge: u32,
+}
+
+impl Deletion {
+    /// The deletion of an edge by its position among the blocks' edges.
+    pub fn of_edge(blocks: &Blocks, edge: u32) -> Self {
+        let offsets = blocks.layer(blocks.num_layers() - 1).offsets();
+        Self { target: offsets.partition_point(|&first| first <= edge as usize) as u32 - 1, edge }
+    }
 }
 
 /// Buffers for [`Network::scores_without`]. They grow to the largest use and are then reused.
@@ -56,6 +67,8 @@ pub struct Rerun<T> {
     own_sources: bool,
     /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
     row_of: Vec<u32>,
+    /// The pass over copies of graphs.
+    copies: Workspace<T>,
 }
 
 /// Nodes that deletions affect, deletion by deletion.
@@ -81,9 +94,12 @@ impl Affected {
 /// In-edges computed again at once; bounds the memory that deletions on a large graph take.
 const MOST_EDGES: usize = 1 << 18;
 
+/// Nodes and edges of the copies of graphs that are computed at once.
+const MOST_IN_COPIES: usize = 1 << 16;
+
 impl<T: Real> Network<T> {
-    /// For every deletion, the class scores of its target without that edge and with all others; one row each, written to
-    /// `scores`. Call after [`Network::forward`] with the same blocks; what that left in `work` is kept.
+    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all others;
+    /// one row each, written to `scores`. Call after [`Network::forward`] with the same blocks; what that left in `work` is kept.
     pub fn scores_without(
         &self,
         blocks: &Blocks,
@@ -94,6 +110,9 @@ impl<T: Real> Network<T> {
     ) {
         let (layers, classes) = (self.config().layers, self.config().classes);
         scores.resize(deletions.len() * classes, T::ZERO);
+        if blocks.graphs().is_some() {
+            return self.graph_scores_without(blocks, deletions, work, rerun, scores);
+        }
         // A deletion leaves the target's own encoding alone.
         self.own_scores(work, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
@@ -118,6 +137,44 @@ impl<T: Real> Network<T> {
             let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
             row.contains(&(d.edge as usize))
         }));
+    }
+
+    /// The same for graphs, by a copy of its graph for every deletion.
+    fn graph_scores_without(
+        &self,
+        blocks: &Blocks,
+        deletions: &[Deletion],
+        work: &Workspace<T>,
+        rerun: &mut Rerun<T>,
+        scores: &mut [T],
+    ) {
+        let (hidden, classes) = (self.config().hidden, self.config().classes);
+        let size = |deletion: &Deletion| {
+            let entity = blocks.entity_of(deletion.target as usize);
+            blocks.entity(entity).len() + blocks.entity_edges(entity).len()
+        };
+        let mut start = 0;
+        while start < deletions.len() {
+            let mut taken = 0;
+            let fits = |deletion: &&Deletion| {
+                taken += size(deletion);
+                taken <= MOST_IN_COPIES
+            };
+            let end = start + deletions[start..].iter().take_while(fits).count().max(1);
+            let now = &deletions[start..end];
+            let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
+            // Deletions leave the encodings alone.
+            rerun.copies.h.resize_with(self.config().layers + 1, Vec::new);
+            let encoded = &mut rerun.copies.h[0];
+            encoded.clear();
+            for deletion in now {
+                let nodes = blocks.entity(blocks.entity_of(deletion.target as usize));
+                encoded.extend_from_slice(&work.h[0][nodes.start * hidden..nodes.end * hidden]);
+            }
+            self.forward_encoded(&copies, &mut rerun.copies);
+            scores[start * classes..end * classes].copy_from_slice(rerun.copies.scores());
+            start = end;
+        }
     }
 
     /// Leaves LeakyReLU(h') of every deletion's target in `rerun.out`.

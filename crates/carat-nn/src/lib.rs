@@ -29,6 +29,7 @@ mod matrix;
 mod network;
 mod optimiser;
 mod parameters;
+mod readout;
 mod real;
 mod rows;
 pub mod toolkit;

@@ -1,10 +1,13 @@
-//! The network for node classification.
+//! The network.
 //!
 //! ```text
 //! h      = LeakyReLU(W1 x + b1)                       encoder
 //! h'     = layer_L(... layer_1(h))                    attention layers of one kind, nothing in between
-//! scores = W2 LeakyReLU([h || h']) + b2               classifier
+//! r      = [h || h'] of a node, or its sum over the nodes of a graph
+//! scores = W2 LeakyReLU(r) + b2                       classifier
 //! ```
+//!
+//! Whether nodes or graphs are classified is said by the blocks ([`Blocks::graphs`]); the parameters are the same.
 
 use std::ops::Range;
 
@@ -19,6 +22,7 @@ use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass, Targ
 use crate::loss;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::parameters::{Init, Layout, Parameter};
+use crate::readout;
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Rows};
 
@@ -103,6 +107,8 @@ pub struct Workspace<T> {
     pub(crate) states: Vec<LayerState<T>>,
     pub(crate) joined: Vec<T>,
     d_joined: Vec<T>,
+    /// In blocks of whole graphs, the gradient that every node's encoding has by way of the readout alone.
+    d_pooled: Vec<T>,
     scores: Vec<T>,
     d_scores: Vec<T>,
     /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
@@ -110,7 +116,7 @@ pub struct Workspace<T> {
 }
 
 impl<T: Real> Workspace<T> {
-    /// Class scores of the targets of the last forward pass, one row each.
+    /// Class scores of the entities of the last forward pass, targets or graphs, one row each.
     pub fn scores(&self) -> &[T] {
         &self.scores
     }
@@ -201,12 +207,20 @@ impl<T: Real> Network<T> {
         &mut self.parameters
     }
 
-    /// Computes the class scores of the blocks' targets. `input` holds the rows of `blocks.nodes()`.
+    /// Computes the class scores of the blocks' entities. `input` holds the rows of `blocks.nodes()`.
     pub fn forward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
-        let NetworkConfig { hidden, layers, classes, .. } = self.config;
-        assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
         let p = |range: &Range<usize>| &self.parameters[range.clone()];
+        work.h.resize_with(self.config.layers + 1, Vec::new);
+        work.h[0].resize(input.num_rows() * self.config.hidden, T::ZERO);
+        input.encode(p(&self.places.encoder_weight), p(&self.places.encoder_bias), &mut work.h[0]);
+        self.forward_encoded(blocks, work);
+    }
+
+    /// All of [`Network::forward`] after the encoder, whose output stands in `work` already.
+    pub(crate) fn forward_encoded(&self, blocks: &Blocks, work: &mut Workspace<T>) {
+        let NetworkConfig { hidden, layers, classes, .. } = self.config;
+        assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         work.h.resize_with(layers + 1, Vec::new);
         work.states.resize_with(layers, LayerState::default);
         work.d_attention.resize_with(layers, Vec::new);
@@ -214,7 +228,6 @@ impl<T: Real> Network<T> {
         for (l, h) in work.h.iter_mut().enumerate() {
             h.resize(blocks.num_within(layers - l) * hidden, T::ZERO);
         }
-        input.encode(p(&self.places.encoder_weight), p(&self.places.encoder_bias), &mut work.h[0]);
         for l in 0..layers {
             let (before, after) = work.h.split_at_mut(l + 1);
             let pass = self.pass(l, &before[l]);
@@ -224,10 +237,13 @@ impl<T: Real> Network<T> {
             self.attention.targets(pass, sources, rows, &mut after[0], targets);
         }
 
-        let targets = blocks.targets().len();
-        work.joined.resize(targets * 2 * hidden, T::ZERO);
-        join(&work.h[0], &work.h[layers], hidden, &mut work.joined);
-        work.scores.resize(targets * classes, T::ZERO);
+        let entities = blocks.num_entities();
+        work.joined.resize(entities * 2 * hidden, T::ZERO);
+        match blocks.graphs() {
+            None => readout::join(&work.h[0], &work.h[layers], hidden, &mut work.joined),
+            Some(graphs) => readout::pool(&work.h[0], &work.h[layers], hidden, graphs, &mut work.joined),
+        }
+        work.scores.resize(entities * classes, T::ZERO);
         self.classify(&work.joined, &mut work.scores);
     }
 
@@ -251,7 +267,7 @@ impl<T: Real> Network<T> {
         multiply_add(MatrixMut::new(scores, rows, classes), Matrix::new(last, rows, hidden), weight.t(), T::ONE);
     }
 
-    /// scores = W2 joined + b2, where `joined` holds rows of LeakyReLU([h || h']).
+    /// scores = W2 joined + b2, where `joined` holds rows of LeakyReLU(r).
     fn classify(&self, joined: &[T], scores: &mut [T]) {
         let NetworkConfig { hidden, classes, .. } = self.config;
         let rows = joined.len() / (2 * hidden);
@@ -260,8 +276,8 @@ impl<T: Real> Network<T> {
         dense::affine(scores, joined, weight.t(), &self.parameters[self.places.classifier_bias.clone()]);
     }
 
-    /// Mean cross-entropy of the first targets against `labels`, and its gradient with respect to every parameter,
-    /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Targets beyond the labels take
+    /// Mean cross-entropy of the first entities against `labels`, and its gradient with respect to every parameter,
+    /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Entities beyond the labels take
     /// no part in the loss. Call after [`Network::forward`] with the same arguments.
     pub fn loss_and_gradient(
         &self,
@@ -272,7 +288,7 @@ impl<T: Real> Network<T> {
         gradient: &mut [T],
     ) -> f64 {
         let classes = self.config.classes;
-        assert!(labels.len() <= blocks.targets().len(), "more labels than targets");
+        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
         work.d_scores.resize(labels.len() * classes, T::ZERO);
         let weight = T::from_f64(1.0 / labels.len() as f64);
         let chunks = Chunks::even(labels.len(), CHUNK_ROWS);
@@ -305,19 +321,32 @@ impl<T: Real> Network<T> {
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
             d_h.resize(h.len(), T::ZERO);
         }
-        // The second half of a joined row reaches the last layer, the first half the encoder directly.
-        let (d_last, d_rest) = work.d_h[layers].split_at_mut(labelled * hidden);
-        let outputs = (Rows::new(&mut work.d_joined, 2 * hidden), Rows::new(d_last, hidden));
-        row_chunks(labelled, 2 * hidden * classes).run(outputs, |range, (d_joined, d_last)| {
-            let d_joined = d_joined.into_slice();
+        let d_joined_of = |range: Range<usize>, d_joined: &mut [T]| {
             let out = MatrixMut::new(d_joined, range.len(), 2 * hidden);
             product_here(out, d_scores.rows(range.clone()), weight, T::ONE, false);
             let joined = &joined[range.start * 2 * hidden..range.end * 2 * hidden];
             dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
-            for (d_h, d_joined) in d_last.into_slice().chunks_exact_mut(hidden).zip(d_joined.chunks_exact(2 * hidden)) {
-                d_h.copy_from_slice(&d_joined[hidden..]);
+        };
+        // The second half of a joined row reaches the last layer, the first half the encoder directly.
+        let nodes = blocks.graphs().map_or(labelled, |graphs| graphs[labelled]);
+        let (d_last, d_rest) = work.d_h[layers].split_at_mut(nodes * hidden);
+        let chunks = row_chunks(labelled, 2 * hidden * classes);
+        let d_joined = Rows::new(&mut work.d_joined, 2 * hidden);
+        match blocks.graphs() {
+            None => chunks.run((d_joined, Rows::new(d_last, hidden)), |range, (d_joined, d_last)| {
+                let d_joined = d_joined.into_slice();
+                d_joined_of(range, d_joined);
+                let d_last = d_last.into_slice().chunks_exact_mut(hidden);
+                for (d_h, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {
+                    d_h.copy_from_slice(&d_joined[hidden..]);
+                }
+            }),
+            Some(graphs) => {
+                chunks.run(d_joined, |range, d_joined| d_joined_of(range, d_joined.into_slice()));
+                work.d_pooled.resize(nodes * hidden, T::ZERO);
+                readout::spread(&work.d_joined, hidden, &graphs[..=labelled], &mut work.d_pooled, d_last);
             }
-        });
+        }
         d_rest.fill(T::ZERO);
         for l in (0..layers).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
@@ -328,7 +357,10 @@ impl<T: Real> Network<T> {
             self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
         let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
-        let d_direct = Matrix::strided(&work.d_joined, labelled, hidden, 2 * hidden);
+        let d_direct = match blocks.graphs() {
+            None => Matrix::strided(&work.d_joined, labelled, hidden, 2 * hidden),
+            Some(_) => Matrix::new(&work.d_pooled, nodes, hidden),
+        };
         input.encode_backward(&work.h[0], d_direct, &mut work.d_h[0], d_weight, d_bias);
     }
 
@@ -339,17 +371,4 @@ impl<T: Real> Network<T> {
             h,
         }
     }
-}
-
-/// joined = LeakyReLU([h || last]) for the rows of `joined`, the first of `h`.
-fn join<T: Real>(h: &[T], last: &[T], hidden: usize, joined: &mut [T]) {
-    Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
-        let joined = joined.into_slice();
-        let rows = h.chunks_exact(hidden).zip(last.chunks_exact(hidden)).skip(range.start);
-        for (joined, (h, last)) in joined.chunks_exact_mut(2 * hidden).zip(rows) {
-            joined[..hidden].copy_from_slice(h);
-            joined[hidden..].copy_from_slice(last);
-        }
-        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
-    });
 }

@@ -4,7 +4,7 @@ mod support;
 
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
-use support::{Golden, data_dir, network, small_graph};
+use support::{Golden, data_dir, network, small_graph, small_set};
 
 const LOGITS: f64 = 1e-4;
 const ATTENTION: f64 = 1e-5;
@@ -24,11 +24,16 @@ fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<Named>) {
     let train = &dataset.splits()[0].train;
     let labels: Vec<u32> = train.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
     let blocks = BlockBuilder::new(dataset.graph()).build(train, network.config().layers);
+    gradients_on(network, dataset, &blocks, &labels)
+}
+
+/// The same of the first entities of some blocks.
+fn gradients_on(network: &Network<f32>, dataset: &Dataset, blocks: &Blocks, labels: &[u32]) -> (f64, Vec<Named>) {
     let input = Input::for_training(dataset.features(), blocks.nodes());
     let mut work = Workspace::default();
     let mut gradient = vec![0.0; network.parameters().len()];
-    network.forward(&blocks, &input, &mut work);
-    let loss = network.loss_and_gradient(&blocks, &input, &labels, &mut work, &mut gradient);
+    network.forward(blocks, &input, &mut work);
+    let loss = network.loss_and_gradient(blocks, &input, labels, &mut work, &mut gradient);
     let layout = network.layout();
     let named = layout.iter().map(|(parameter, range)| {
         let mut values = vec![0.0; parameter.len()];
@@ -85,6 +90,41 @@ fn a_small_graph_with_every_awkward_shape() {
         for (name, _, found) in gradients {
             let expected = golden.floats(&format!("grad.{name}"));
             compare_gradient(&found, &expected, &format!("{what} {name}"));
+        }
+    }
+}
+
+#[test]
+fn graphs_are_read_out_as_by_global_add_pool() {
+    let dataset = small_set();
+    let set = dataset.graph_set().unwrap();
+    let labels: Vec<u32> = (0..6).map(|g| dataset.labels().get(g).unwrap()).collect();
+    for (arch, heads, layers) in configurations() {
+        let what = format!("{arch} K={heads} L={layers}");
+        let golden = Golden::open(&format!("set_{arch}_k{heads}_l{layers}"));
+        let config = NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 3 };
+        let network: Network<f32> = network(config, &golden, None);
+        let mut builder = BlockBuilder::new(dataset.graph());
+        let blocks = builder.build_graphs(set, &[0, 1, 2, 3, 4, 5, 6], layers);
+        let mut work = Workspace::default();
+        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+        let expected = golden.floats("logits");
+        assert_eq!(work.scores().len(), expected.len());
+        for (found, expected) in work.scores().iter().zip(&expected) {
+            close(*found, *expected, LOGITS, &format!("{what} logits"));
+        }
+        // Alone or in another order a graph has the same scores.
+        let some = builder.build_graphs(set, &[5, 3, 0], layers);
+        network.forward(&some, &Input::new(dataset.features(), some.nodes()), &mut work);
+        for (found, g) in work.scores().chunks_exact(3).zip([5, 3, 0]) {
+            for (found, expected) in found.iter().zip(&expected[g * 3..]) {
+                close(*found, *expected, LOGITS, &format!("{what} logits, alone"));
+            }
+        }
+        let (loss, gradients) = gradients_on(&network, &dataset, &blocks, &labels);
+        close(loss as f32, golden.floats("loss")[0], 1e-5, &format!("{what} loss"));
+        for (name, _, found) in gradients {
+            compare_gradient(&found, &golden.floats(&format!("grad.{name}")), &format!("{what} {name}"));
         }
     }
 }

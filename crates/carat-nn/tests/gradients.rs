@@ -1,5 +1,7 @@
 //! Every hand-derived gradient against central differences, in f64.
 
+mod support;
+
 use carat_graph::{BlockBuilder, Blocks, CsrMatrix, Features, Graph};
 use carat_nn::check::{self, ParameterCheck};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, loss};
@@ -77,6 +79,25 @@ fn every_parameter_of_every_kind() {
             let sampled = BlockBuilder::new(&graph).sample(&targets, &vec![3; layers], 1);
             let input = Input::for_training(&features, sampled.nodes());
             examine(&mut network, &sampled, &input, &labels, &format!("{arch} K={heads} L={layers} fan-out"));
+        }
+    }
+}
+
+#[test]
+fn every_parameter_through_the_readout_of_graphs() {
+    let set = support::small_set();
+    for arch in AttentionKind::ALL {
+        for (heads, layers) in [(1, 1), (3, 1), (2, 2), (1, 3)] {
+            let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3 };
+            let mut network = Network::<f64>::new(config, 8).unwrap();
+            // The last graph has no label; an empty graph, one without edges and a single node have one.
+            let graphs = [3, 5, 1, 4, 2, 0, 6];
+            let blocks = BlockBuilder::new(set.graph()).build_graphs(set.graph_set().unwrap(), &graphs, layers);
+            let labels: Vec<u32> = graphs[..6].iter().map(|&g| set.labels().get(g).unwrap()).collect();
+            let input = Input::for_training(set.features(), blocks.nodes());
+            examine(&mut network, &blocks, &input, &labels, &format!("graphs, {arch} K={heads} L={layers}"));
+            let error = check::deletions(&network, &blocks, &input);
+            assert!(error < 1e-9, "{arch} K={heads} L={layers}: copies without an edge are off by {error:e}");
         }
     }
 }

@@ -63,6 +63,21 @@ pub fn small_graph() -> (Dataset, Vec<u32>, Vec<u32>) {
     (Dataset::new(parts).unwrap(), src.to_vec(), dst.to_vec())
 }
 
+/// The small set of graphs: single nodes, no nodes and no edges among them.
+pub fn small_set() -> Dataset {
+    let file = Golden::open("set");
+    let (edges, labels, batch) = (file.integers("edge_index"), file.integers("y"), file.integers("batch"));
+    let (src, dst) = edges.split_at(edges.len() / 2);
+    let graph = Graph::from_edges(batch.len(), src, dst).unwrap();
+    let features = Features::dense(batch.len(), 12, file.floats("x")).unwrap();
+    let first_of = |g: usize| batch.partition_point(|&of| (of as usize) < g) as u32;
+    let offsets = (0..=labels.len()).map(first_of).collect();
+    let labels = Labels::new(labels.into_iter().map(Some).collect(), 3).unwrap();
+    let mut parts = DatasetParts::new("set", graph, features, labels);
+    parts.graph_offsets = Some(offsets);
+    Dataset::new(parts).unwrap()
+}
+
 /// A network with PyG's weights; parameters missing from `golden` come from `fallback`.
 pub fn network<T: Real>(config: NetworkConfig, golden: &Golden, fallback: Option<&Golden>) -> Network<T> {
     let mut network = Network::<T>::new(config, 0).unwrap();

@@ -1,0 +1,79 @@
+//! From what the network says about nodes to what is classified.
+//!
+//! ```text
+//! nodes:  r_j = [h_j || h'_j]
+//! graphs: r_g = sum over the nodes j of g of [h_j || h'_j]
+//! ```
+//!
+//! What the classifier reads is LeakyReLU(r). A graph without nodes has r = 0.
+
+use crate::encoder::SLOPE;
+use crate::kernels::dense;
+use crate::real::Real;
+use crate::rows::{Chunks, EdgeRows, Rows};
+
+/// Nodes per chunk: they take little time each.
+const CHUNK_ROWS: usize = 1024;
+
+/// joined = LeakyReLU([h || last]) for the rows of `joined`, the first of `h`.
+pub(crate) fn join<T: Real>(h: &[T], last: &[T], hidden: usize, joined: &mut [T]) {
+    Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
+        let joined = joined.into_slice();
+        let rows = h.chunks_exact(hidden).zip(last.chunks_exact(hidden)).skip(range.start);
+        for (joined, (h, last)) in joined.chunks_exact_mut(2 * hidden).zip(rows) {
+            joined[..hidden].copy_from_slice(h);
+            joined[hidden..].copy_from_slice(last);
+        }
+        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+    });
+}
+
+/// joined = LeakyReLU(sum over the nodes of each graph of [h || last]). Graph g has the rows `graphs[g]..graphs[g + 1]`,
+/// which are added up in their order.
+pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize], joined: &mut [T]) {
+    Chunks::by_edges(graphs, CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
+        let joined = joined.into_slice();
+        joined.fill(T::ZERO);
+        for (joined, nodes) in joined.chunks_exact_mut(2 * hidden).zip(graphs[range.start..=range.end].windows(2)) {
+            let (own, heard) = joined.split_at_mut(hidden);
+            for (sum, rows) in [(own, h), (heard, last)] {
+                for row in rows[nodes[0] * hidden..nodes[1] * hidden].chunks_exact(hidden) {
+                    sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
+                }
+            }
+        }
+        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+    });
+}
+
+/// The gradient of [`pool`]'s sums, handed to every node of its graph: the first half of a row of `d_joined` to `d_h`, the
+/// second to `d_last`.
+pub(crate) fn spread<T: Real>(d_joined: &[T], hidden: usize, graphs: &[usize], d_h: &mut [T], d_last: &mut [T]) {
+    let outputs = (EdgeRows::new(d_h, graphs, hidden), EdgeRows::new(d_last, graphs, hidden));
+    Chunks::by_edges(graphs, CHUNK_ROWS).run(outputs, |range, (d_h, d_last)| {
+        let (mut d_h, mut d_last) =
+            (d_h.into_slice().chunks_exact_mut(hidden), d_last.into_slice().chunks_exact_mut(hidden));
+        for (graph, nodes) in range.clone().zip(graphs[range.start..=range.end].windows(2)) {
+            let (own, heard) = d_joined[graph * 2 * hidden..(graph + 1) * 2 * hidden].split_at(hidden);
+            d_h.by_ref().take(nodes[1] - nodes[0]).for_each(|row| row.copy_from_slice(own));
+            d_last.by_ref().take(nodes[1] - nodes[0]).for_each(|row| row.copy_from_slice(heard));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_of_every_graph_s_nodes_and_gradients_go_back_to_them() {
+        let (h, last) = ([1.0, 2.0, 3.0, 4.0, -9.0, 0.5], [0.5, 0.0, 0.5, -2.0, 1.0, 1.0]);
+        let mut joined = vec![7.0; 12];
+        pool(&h, &last, 2, &[0, 2, 2, 3], &mut joined);
+        assert_eq!(joined, [4.0, 6.0, 1.0, -0.02, 0.0, 0.0, 0.0, 0.0, -0.09, 0.5, 1.0, 1.0]);
+        let (mut d_h, mut d_last) = ([0.0; 6], [0.0; 6]);
+        let d_joined: Vec<f64> = (0..12).map(f64::from).collect();
+        spread(&d_joined, 2, &[0, 2, 2, 3], &mut d_h, &mut d_last);
+        assert_eq!((d_h, d_last), ([0.0, 1.0, 0.0, 1.0, 8.0, 9.0], [2.0, 3.0, 2.0, 3.0, 10.0, 11.0]));
+    }
+}
