@@ -4,7 +4,7 @@ mod car;
 
 use std::path::{Path, PathBuf};
 
-use carat::{Protocol, TrainConfig};
+use carat::{Protocol, Task, TrainConfig};
 use carat_graph::DataError;
 use carat_nn::AttentionKind;
 use clap::Args;
@@ -56,6 +56,9 @@ pub struct TrainFlags {
     /// Dataset: a name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(long, value_name = "NAME|PATH")]
     data: Option<String>,
+    /// What to classify: node (the nodes of a graph) or graph (the graphs of a set) [default: what the data has labels of]
+    #[arg(long, value_name = "WHAT")]
+    task: Option<Task>,
     /// TOML file with any of these settings by name
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -65,6 +68,10 @@ pub struct TrainFlags {
     /// Make seeded stratified splits with these shares instead of the data's own [default without any: 0.6,0.2,0.2]
     #[arg(long, value_name = "TRAIN,VAL,TEST")]
     split_ratio: Option<String>,
+    /// Cross-validation: --split K tests fold K, stops by the next and trains on the others; folds are stratified and
+    /// dealt out by --seed
+    #[arg(long, value_name = "N")]
+    folds: Option<usize>,
     /// Attention kind: gat, gatv2 or transformer [default: gat]
     #[arg(long, value_name = "KIND")]
     arch: Option<AttentionKind>,
@@ -80,8 +87,8 @@ pub struct TrainFlags {
     /// Adam's learning rate [default: 0.01]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     lr: Option<f64>,
-    /// Training nodes per step [default: 10000]
-    #[arg(long, value_name = "NODES")]
+    /// Training nodes, or graphs, per step [default: 10000]
+    #[arg(long, value_name = "N")]
     batch_size: Option<usize>,
     /// Draw at most this many in-edges per node, one number per layer from the targets outwards [default: all]
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
@@ -139,7 +146,9 @@ impl TrainFlags {
         set(&mut config.protocol, &self.protocol);
         set(&mut config.seed, &self.seed);
         self.car.set(&mut config);
+        config.task = self.task.or(config.task);
         config.split_ratio = self.split_ratio.clone().or(config.split_ratio);
+        config.folds = self.folds.or(config.folds);
         config.patience = self.patience.or(config.patience);
         if config.data.is_empty() {
             return Err(Failure::input(

@@ -69,6 +69,12 @@ impl GraphSet<'_> {
         self.offsets
     }
 
+    /// The graph of a node.
+    pub fn graph_of(&self, node: u32) -> u32 {
+        // Of graphs that begin at the same node all but the last are empty.
+        self.offsets.partition_point(|&first| first <= node) as u32 - 1
+    }
+
     /// The nodes of one graph.
     pub fn nodes(&self, graph: usize) -> std::ops::Range<u32> {
         self.offsets[graph]..self.offsets[graph + 1]

@@ -90,8 +90,8 @@ impl<T: Real> Network<T> {
             };
             costs.push((format!("layer {}", l + 1), self.attention.cost(sizes)?));
         }
-        let targets = blocks.targets().len() as f64;
-        let classifier = Cost::new(12.0 * targets * width * classes, 6.0 * targets * width + 4.0 * targets * classes);
+        let (targets, entities) = (blocks.targets().len() as f64, blocks.num_entities() as f64);
+        let classifier = Cost::new(12.0 * entities * width * classes, 6.0 * targets * width + 4.0 * entities * classes);
         costs.push(("classifier".to_string(), classifier));
         let parameters = self.parameters().len() as f64;
         costs.push(("Adam".to_string(), Cost::new(ADAM * parameters, 7.0 * parameters)));

@@ -3,17 +3,17 @@
 use carat_graph::{BlockBuilder, Dataset};
 use carat_nn::{Input, Network, Workspace};
 
-use crate::Error;
-use crate::config::{existing, fits, one_graph};
+use crate::config::fits;
+use crate::entity::existing;
 use crate::tables::for_all_nodes;
+use crate::{Error, Task};
 
 /// Sources of the in-edges of `node`, ascending, each with the attention that the last layer gives it: the mean over
 /// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and head
 /// of all edges.
 pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Result<Vec<(u32, f32)>, Error> {
-    one_graph(dataset)?;
     fits(network, dataset)?;
-    existing(dataset, &[node])?;
+    existing(dataset, Task::Node, &[node])?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
     let mut work = Workspace::default();
@@ -26,7 +26,6 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
 /// Attention of every edge, in the order of their ids: the mean over layers and heads. What edges are ranked, drawn and
 /// pruned by. At most `batch_size` nodes are looked at together.
 pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Vec<f32>, Error> {
-    one_graph(dataset)?;
     fits(network, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut means = Vec::with_capacity(dataset.graph().num_edges());

@@ -1,30 +1,31 @@
-//! Mini-batches: target nodes with the blocks and inputs they need.
+//! Mini-batches: nodes or graphs with the blocks and inputs they need.
 
-use carat_graph::{BlockBuilder, Blocks, DataError, Dataset};
+use carat_graph::{Blocks, DataError, Dataset};
 use carat_nn::Input;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::threads;
+use crate::entity::EntityBlocks;
+use crate::{Task, threads};
 
-/// Targets of one step with everything the step reads.
+/// Entities of one step with everything the step reads.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) blocks: Blocks,
     pub(crate) input: Input<f32>,
-    /// Labels of the first targets; those beyond are entities of the regulariser only.
+    /// Labels of the first entities; those beyond are entities of the regulariser only.
     pub(crate) labels: Vec<u32>,
     /// The batch's number within its epoch.
     pub(crate) number: usize,
 }
 
-/// Makes batches of labelled nodes. A set of nodes that fits one batch is prepared once and kept.
+/// Makes batches of labelled entities. A set of them that fits one batch is prepared once and kept.
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     dataset: &'a Dataset,
-    builder: BlockBuilder<'a>,
-    nodes: Vec<u32>,
+    builder: EntityBlocks<'a>,
+    entities: Vec<u32>,
     /// Nodes without a label that join the batches in equal shares.
     others: Vec<u32>,
     size: usize,
@@ -41,10 +42,10 @@ pub(crate) enum Purpose {
 }
 
 impl<'a> Batches<'a> {
-    /// Batches of at most `size` of the nodes, each of which has a label.
-    pub(crate) fn new(dataset: &'a Dataset, nodes: &[u32], size: usize, layers: usize, purpose: Purpose) -> Self {
-        let builder = BlockBuilder::new(dataset.graph());
-        Self { dataset, builder, nodes: nodes.to_vec(), others: Vec::new(), size, layers, purpose, kept: None }
+    /// Batches of at most `size` of the entities, each of which has a label.
+    pub(crate) fn new(dataset: &'a Dataset, entities: &[u32], size: usize, layers: usize, purpose: Purpose) -> Self {
+        let builder = EntityBlocks::new(dataset, Task::of(dataset));
+        Self { dataset, builder, entities: entities.to_vec(), others: Vec::new(), size, layers, purpose, kept: None }
     }
 
     /// Adds nodes whose labels are never read, to every batch its share.
@@ -54,9 +55,9 @@ impl<'a> Batches<'a> {
         self
     }
 
-    /// Number of nodes in all batches together.
-    pub(crate) fn num_nodes(&self) -> usize {
-        self.nodes.len()
+    /// Number of labelled entities in all batches together.
+    pub(crate) fn num_entities(&self) -> usize {
+        self.entities.len()
     }
 
     /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same batches.
@@ -71,7 +72,7 @@ impl<'a> Batches<'a> {
         if let Some(batch) = &self.kept {
             return visit(batch).map(|_| ());
         }
-        let (mut order, mut others) = (self.nodes.clone(), self.others.clone());
+        let (mut order, mut others) = (self.entities.clone(), self.others.clone());
         if let Purpose::Training { seed, .. } = self.purpose
             && order.len() > self.size
         {
@@ -114,22 +115,22 @@ impl<'a> Batches<'a> {
 /// What it takes to make the batches of one epoch.
 struct Maker<'m, 'a> {
     dataset: &'a Dataset,
-    builder: &'m mut BlockBuilder<'a>,
+    builder: &'m mut EntityBlocks<'a>,
     layers: usize,
     purpose: &'m Purpose,
     epoch: usize,
 }
 
 impl Maker<'_, '_> {
-    /// The batch of this number, from its labelled nodes and the others.
+    /// The batch of this number, from its labelled entities and the others.
     fn make(&mut self, (number, (labelled, others)): (usize, (&[u32], &[u32]))) -> Result<Batch, DataError> {
         let labels = labelled.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
-        let targets = &[labelled, others].concat();
+        let entities = &[labelled, others].concat();
         let blocks = match self.purpose {
             Purpose::Training { fanout, seed } if !fanout.is_empty() => {
-                self.builder.sample(targets, fanout, batch_seed(*seed, self.epoch, number))
+                self.builder.sample(entities, fanout, batch_seed(*seed, self.epoch, number))
             }
-            _ => self.builder.build(targets, self.layers),
+            _ => self.builder.build(entities, self.layers),
         };
         let input = Input::checked(self.dataset.features(), blocks.nodes())?;
         let input = match self.purpose {

@@ -44,6 +44,7 @@ pub fn step(
     time: Duration,
 ) -> Result<StepTime, Error> {
     config.check()?;
+    config.task_for(dataset)?;
     let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
     let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
     let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];

@@ -6,9 +6,9 @@ use carat_graph::{DataError, Dataset, Split, SplitRatio};
 use carat_nn::{AttentionKind, Network, NetworkConfig, Real};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 use crate::words::words;
+use crate::{Error, Task};
 
 words! {
     /// When to stop, and which weights to keep.
@@ -37,11 +37,18 @@ impl Protocol {
 pub struct TrainConfig {
     /// A catalogue name or a path.
     pub data: String,
+    /// What is classified; left out, what the data has labels of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
     /// Which of the data's splits, or which seeded one where it has none.
     pub split: usize,
     /// Shares for seeded stratified splits; set, it replaces the data's own splits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split_ratio: Option<String>,
+    /// Folds of a cross-validation, dealt out by the seed and stratified; set, split k tests fold k, stops by the next and
+    /// trains on the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<usize>,
     /// Attention kind.
     pub arch: AttentionKind,
     /// F: width of the encoder and of every layer.
@@ -52,7 +59,7 @@ pub struct TrainConfig {
     pub layers: usize,
     /// Strength of the regulariser, 0 for a plain network: one value, or one per layer.
     pub lambda: Lambda,
-    /// In-edges deleted per entity and step.
+    /// Edges deleted per entity and step.
     pub rounds: Rounds,
     /// Where the regulariser's targets come from.
     pub regulariser: Arm,
@@ -77,7 +84,7 @@ pub struct TrainConfig {
     pub teacher: f64,
     /// Adam's learning rate.
     pub lr: f64,
-    /// Training nodes per step.
+    /// Training nodes, or graphs, per step.
     pub batch_size: usize,
     /// In-edges drawn per node at each hop from the targets; empty: all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -97,8 +104,10 @@ impl Default for TrainConfig {
     fn default() -> Self {
         Self {
             data: String::new(),
+            task: None,
             split: 0,
             split_ratio: None,
+            folds: None,
             arch: AttentionKind::Gat,
             hidden: 100,
             heads: 3,
@@ -128,6 +137,9 @@ impl Default for TrainConfig {
 
 /// Exponents beyond it would tell edges apart that e^100 tells apart already, and overflow in the end.
 const LARGEST_CLAMP: f64 = 100.0;
+
+/// One to test, one to validate, one to train.
+const FEWEST_FOLDS: usize = 3;
 
 impl TrainConfig {
     /// Reads settings from the text of a TOML file, whose path is for errors. They are not checked yet, because flags
@@ -181,7 +193,24 @@ impl TrainConfig {
         if self.fanout.contains(&0) {
             return config("fanout must be at least 1 at every hop".into());
         }
+        self.check_folds()?;
         self.ratio().map(|_| ())
+    }
+
+    fn check_folds(&self) -> Result<(), Error> {
+        let config = |problem: String| Err(Error::Config(problem));
+        match self.folds {
+            Some(_) if self.split_ratio.is_some() => {
+                config("folds and split-ratio both make splits; leave one of them out".into())
+            }
+            Some(folds) if folds < FEWEST_FOLDS => {
+                config(format!("folds must be at least {FEWEST_FOLDS}: one tests, one validates, the others train"))
+            }
+            Some(folds) if self.split >= folds => {
+                config(format!("there are {folds} folds (split 0 to {}), and no split {}", folds - 1, self.split))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The patience in force.
@@ -231,7 +260,16 @@ impl TrainConfig {
 
     /// The split that the settings name, as the data has it or as the ratio makes it.
     pub(crate) fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
-        one_graph(dataset)?;
+        let task = self.task_for(dataset)?;
+        if let Some(folds) = self.folds {
+            let (name, labelled) = (dataset.name(), dataset.labels().num_labelled());
+            if folds > labelled {
+                return Err(Error::Config(format!(
+                    "{folds} folds are too many for the {labelled} labelled {task}s of {name}"
+                )));
+            }
+            return Ok(Split::fold(dataset.labels(), folds, self.split, self.seed));
+        }
         let ratio = self.ratio()?;
         match dataset.splits() {
             splits if ratio.is_none() && !splits.is_empty() => splits.get(self.split).cloned().ok_or_else(|| {
@@ -247,7 +285,7 @@ impl TrainConfig {
         }
     }
 
-    /// The split to train on: labelled nodes only, because a node without a label has no loss.
+    /// The split to train on: labelled entities only, because one without a label has no loss.
     pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
         let mut split = self.named_split(dataset)?;
         for list in [&mut split.train, &mut split.val, &mut split.test] {
@@ -256,9 +294,10 @@ impl TrainConfig {
         for (name, list) in [("training", &split.train), ("validation", &split.val)] {
             if list.is_empty() {
                 return Err(Error::Config(format!(
-                    "split {} of {} has no labelled {name} node; mark some, or let --split-ratio 0.6,0.2,0.2 choose",
+                    "split {} of {} has no labelled {name} {}; mark some, or let --split-ratio 0.6,0.2,0.2 choose",
                     self.split,
-                    dataset.name()
+                    dataset.name(),
+                    Task::of(dataset)
                 )));
             }
         }
@@ -278,18 +317,6 @@ pub(crate) fn fits<T: Real>(network: &Network<T>, dataset: &Dataset) -> Result<(
     Ok(())
 }
 
-/// Refuses a set of graphs: its labels and splits are of graphs, and everything here is about nodes.
-pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
-    match dataset.graph_set() {
-        None => Ok(()),
-        Some(set) => Err(Error::Config(format!(
-            "{} is a set of {} graphs, but networks here classify the nodes of one; choose another dataset",
-            dataset.name(),
-            set.num_graphs()
-        ))),
-    }
-}
-
 /// Refuses data with labels of classes that the network does not tell apart.
 pub(crate) fn knows(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
     let (known, found) = (network.config().classes, dataset.labels().num_classes());
@@ -302,17 +329,6 @@ pub(crate) fn knows(network: &Network<f32>, dataset: &Dataset) -> Result<(), Err
     Ok(())
 }
 
-/// Refuses nodes that the data has not.
-pub(crate) fn existing(dataset: &Dataset, nodes: &[u32]) -> Result<(), Error> {
-    match nodes.iter().find(|&&n| n as usize >= dataset.num_nodes()) {
-        None => Ok(()),
-        Some(node) => {
-            let (name, count) = (dataset.name(), dataset.num_nodes());
-            Err(Error::Config(format!("there is no node {node} in {name}, which has {count}")))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,6 +337,7 @@ mod tests {
     fn the_toml_form_round_trips_and_refuses_unknown_names() {
         let config = TrainConfig { data: "cora".into(), fanout: vec![10, 5], patience: Some(3), ..Default::default() };
         let config = TrainConfig { lambda: Lambda::per_layer(vec![0.5, 1.0]), rounds: Rounds::All, ..config };
+        let config = TrainConfig { task: Some(Task::Graph), folds: Some(10), ..config };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<TrainConfig>(&text).unwrap(), config);
         assert!(toml::from_str::<TrainConfig>("hiden = 3").is_err());
@@ -335,6 +352,14 @@ mod tests {
             (
                 TrainConfig { fanout: vec![10], ..Default::default() },
                 "fanout has 1 numbers, but the network has 2 layers; give one per layer, like 10,10",
+            ),
+            (
+                TrainConfig { folds: Some(2), ..Default::default() },
+                "folds must be at least 3: one tests, one validates, the others train",
+            ),
+            (
+                TrainConfig { folds: Some(10), split: 10, ..Default::default() },
+                "there are 10 folds (split 0 to 9), and no split 10",
             ),
         ];
         for (config, message) in wrong {

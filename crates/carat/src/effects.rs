@@ -1,8 +1,9 @@
-//! What every in-edge of some nodes does to their predictions, measured by deleting it and nothing else.
+//! What every edge of some entities does to their predictions, measured by deleting it and nothing else. An entity is a
+//! node, with its in-edges, or a graph of a set, with all its edges.
 //!
 //! ```text
 //! rho    = CE without the edge / CE with all edges
-//! effect = sigmoid((rho^d - 1) / T)                    d: the node's in-degree, or 1
+//! effect = sigmoid((rho^d - 1) / T)                    d: the entity's number of edges, or 1
 //! ```
 //!
 //! An effect above one half belongs to an edge that the prediction is better with, one below to an edge that misleads it.
@@ -10,17 +11,18 @@
 use std::ops::ControlFlow;
 
 use carat_graph::table::{Column, Table};
-use carat_graph::{BlockBuilder, Blocks, Dataset};
+use carat_graph::{Blocks, Dataset};
 use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
 
 use crate::car::settings::Exponent;
 use crate::car::{effect, every_edge, log_ratio};
-use crate::config::{existing, fits, one_graph};
+use crate::config::fits;
+use crate::entity::{EntityBlocks, existing, num_edges};
 use crate::words::words;
-use crate::{Error, TrainConfig};
+use crate::{Error, Task, TrainConfig};
 
 words! {
-    /// Nodes by their role in a run.
+    /// Nodes, or graphs of a set, by their role in a run.
     pub enum NodeChoice, "a choice of nodes" {
         /// Those it was trained on.
         Train = "train",
@@ -28,34 +30,34 @@ words! {
         Val = "val",
         /// Those it was tested on.
         Test = "test",
-        /// Every node of the graph.
+        /// Every one there is.
         #[default]
         All = "all",
     }
 }
 
 impl NodeChoice {
-    /// The nodes of that role in `dataset`, by the split that a run's settings name. Nodes without a label are among them.
+    /// The nodes, or graphs, of that role in `dataset`, by the split that a run's settings name. Those without a label are
+    /// among them.
     pub fn nodes(self, dataset: &Dataset, config: &TrainConfig) -> Result<Vec<u32>, Error> {
         let split = || config.named_split(dataset);
         let nodes: Vec<u32> = match self {
             Self::Train => split()?.train,
             Self::Val => split()?.val,
             Self::Test => split()?.test,
-            Self::All => (0..dataset.num_nodes() as u32).collect(),
+            Self::All => (0..dataset.num_entities() as u32).collect(),
         };
         if nodes.is_empty() {
+            let (split, name, task) = (config.split, dataset.name(), Task::of(dataset));
             return Err(Error::Config(format!(
-                "split {} of {} has no {self} node; --nodes all takes every node",
-                config.split,
-                dataset.name()
+                "split {split} of {name} has no {self} {task}; --nodes all takes every {task}"
             )));
         }
         Ok(nodes)
     }
 }
 
-/// How losses become effects, and how many nodes are looked at together.
+/// How losses become effects, and how many nodes or graphs are looked at together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EffectSettings {
     /// T: the smaller, the sharper effects are told apart.
@@ -64,7 +66,7 @@ pub struct EffectSettings {
     pub exponent: Exponent,
     /// Losses below this count as this in rho; 0 compares them as they are.
     pub loss_floor: f64,
-    /// Nodes whose receptive field is in memory at a time.
+    /// Nodes whose receptive field is in memory at a time, or graphs.
     pub batch_size: usize,
 }
 
@@ -85,13 +87,15 @@ impl From<&TrainConfig> for EffectSettings {
 /// Measured edges, column by column, in the order of their ids: by target, then by source. Every number is finite.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EdgeEffects {
+    /// The graph that each edge belongs to, whose prediction was measured; `None` where nodes are classified.
+    pub graph: Option<Vec<u32>>,
     /// Where each edge comes from.
     pub src: Vec<u32>,
-    /// The node it points at, whose prediction was measured.
+    /// The node it points at, whose prediction was measured where nodes are classified.
     pub dst: Vec<u32>,
-    /// That node's in-degree.
+    /// That node's in-degree, or the graph's number of edges.
     pub degree: Vec<u32>,
-    /// Cross-entropy of its prediction with all edges.
+    /// Cross-entropy of the node's, or graph's, prediction with all edges.
     pub loss: Vec<f64>,
     /// The same without this edge.
     pub loss_without: Vec<f64>,
@@ -107,27 +111,30 @@ impl EdgeEffects {
         self.src.len()
     }
 
-    /// True where the nodes have no in-edges.
+    /// True where there is no edge to measure.
     pub fn is_empty(&self) -> bool {
         self.src.is_empty()
     }
 
-    /// The columns under their names, to be written to a file.
+    /// The columns under their names, to be written to a file. The number of a graph's edges is called `edges`.
     pub fn into_table(self) -> Result<Table, Error> {
-        Ok(Table::new([
+        let degree = if self.graph.is_some() { "edges" } else { "degree" };
+        let graph = self.graph.map(|graph| ("graph", Column::U32(graph)));
+        Ok(Table::new(graph.into_iter().chain([
             ("src", Column::U32(self.src)),
             ("dst", Column::U32(self.dst)),
-            ("degree", Column::U32(self.degree)),
+            (degree, Column::U32(self.degree)),
             ("loss", Column::F64(self.loss)),
             ("loss_without", Column::F64(self.loss_without)),
             ("rho", Column::F64(self.rho)),
             ("effect", Column::F64(self.effect)),
-        ])?)
+        ]))?)
     }
 }
 
-/// The effect of every in-edge of `nodes`, each exactly as if that edge alone were gone. A node without a label, or with
-/// one that the network does not know, is judged by the class that the network predicts for it.
+/// The effect of every in-edge of some nodes, or of every edge of some graphs of a set, each exactly as if that edge alone
+/// were gone. An entity without a label, or with one that the network does not know, is judged by the class that the
+/// network predicts for it.
 ///
 /// `progress` is told the number of edges measured so far and in all; once it breaks, the work ends with
 /// [`Error::Interrupted`].
@@ -152,23 +159,24 @@ impl EdgeEffects {
 pub fn effects<T: Real>(
     network: &Network<T>,
     dataset: &Dataset,
-    nodes: &[u32],
+    entities: &[u32],
     settings: &EffectSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<EdgeEffects, Error> {
-    one_graph(dataset)?;
     fits(network, dataset)?;
-    let nodes = measured_nodes(dataset, nodes, settings)?;
-    let total: usize = nodes.iter().map(|&n| dataset.graph().in_degree(n)).sum();
+    let task = Task::of(dataset);
+    let entities = measured(dataset, entities, settings)?;
+    let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();
     let layers = network.config().layers;
-    let mut builder = BlockBuilder::new(dataset.graph());
+    let mut builder = EntityBlocks::new(dataset, task);
     let (mut work, mut rerun, mut scores) = (Workspace::default(), Rerun::default(), Vec::new());
-    let mut found = EdgeEffects::default();
-    for targets in nodes.chunks(settings.batch_size) {
-        let blocks = builder.build(targets, layers);
+    let graph = (task == Task::Graph).then(Vec::new);
+    let mut found = EdgeEffects { graph, ..EdgeEffects::default() };
+    for entities in entities.chunks(settings.batch_size) {
+        let blocks = builder.build(entities, layers);
         network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
-        let judges = judges(network, dataset, &blocks, &work)?;
-        let deletions = every_edge(&blocks, 0..targets.len() as u32);
+        let judges = judges(network, dataset, entities, &work)?;
+        let deletions = every_edge(&blocks, 0..entities.len() as u32);
         let mut rest = &deletions[..];
         while !rest.is_empty() {
             let (now, later) = rest.split_at(portion(&blocks, rest, network.config().classes));
@@ -183,51 +191,56 @@ pub fn effects<T: Real>(
     Ok(found)
 }
 
-/// The nodes that have in-edges, ascending, each once.
-fn measured_nodes(dataset: &Dataset, nodes: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
-    existing(dataset, nodes)?;
+/// The entities that have edges, ascending, each once.
+fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
+    existing(dataset, Task::of(dataset), entities)?;
     let EffectSettings { temperature, loss_floor, batch_size, .. } = *settings;
     if batch_size == 0 || !(temperature.is_finite() && temperature > 0.0 && loss_floor.is_finite()) {
         return Err(Error::Config("effects need a batch size, a temperature above 0 and a finite floor".into()));
     }
-    let mut nodes: Vec<u32> = nodes.iter().copied().filter(|&n| dataset.graph().in_degree(n) > 0).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    Ok(nodes)
+    let mut measured: Vec<u32> = entities.iter().copied().filter(|&e| num_edges(dataset, e) > 0).collect();
+    measured.sort_unstable();
+    measured.dedup();
+    Ok(measured)
 }
 
-/// What a node's predictions are judged by: the class, and ln CE with all edges.
+/// What an entity's predictions are judged by: the class, and ln CE with all edges.
 #[derive(Debug, Clone, Copy)]
 struct Judge {
+    task: Task,
+    entity: u32,
     class: usize,
     log_loss: f64,
+}
+
+impl Judge {
+    /// ln CE of one row of class scores, in 64 bits.
+    fn log_loss<T: Real>(&self, scores: &[T], row: &mut Vec<f64>) -> Result<f64, Error> {
+        row.clear();
+        row.extend(scores.iter().map(|z| z.to_f64()));
+        if row.iter().all(|z| z.is_finite()) {
+            Ok(loss::log_cross_entropy(row, self.class))
+        } else {
+            Err(Error::NotFinite { task: self.task, entity: self.entity })
+        }
+    }
 }
 
 fn judges<T: Real>(
     network: &Network<T>,
     dataset: &Dataset,
-    blocks: &Blocks,
+    entities: &[u32],
     work: &Workspace<T>,
 ) -> Result<Vec<Judge>, Error> {
-    let classes = network.config().classes;
+    let (classes, task) = (network.config().classes, Task::of(dataset));
     let mut row = Vec::with_capacity(classes);
-    let judge = |(&node, scores): (&u32, &[T])| {
-        let label = dataset.labels().get(node).map(|label| label as usize).filter(|&label| label < classes);
+    let judge = |(&entity, scores): (&u32, &[T])| {
+        let label = dataset.labels().get(entity).map(|label| label as usize).filter(|&label| label < classes);
         let class = label.unwrap_or_else(|| loss::argmax(scores));
-        Ok(Judge { class, log_loss: log_loss(scores, class, node, &mut row)? })
+        let judge = Judge { task, entity, class, log_loss: f64::NAN };
+        Ok(Judge { log_loss: judge.log_loss(scores, &mut row)?, ..judge })
     };
-    blocks.targets().iter().zip(work.scores().chunks_exact(classes)).map(judge).collect()
-}
-
-/// ln CE of one row of class scores, in 64 bits.
-fn log_loss<T: Real>(scores: &[T], class: usize, node: u32, row: &mut Vec<f64>) -> Result<f64, Error> {
-    row.clear();
-    row.extend(scores.iter().map(|z| z.to_f64()));
-    if row.iter().all(|z| z.is_finite()) {
-        Ok(loss::log_cross_entropy(row, class))
-    } else {
-        Err(Error::NotFinite { node })
-    }
+    entities.iter().zip(work.scores().chunks_exact(classes)).map(judge).collect()
 }
 
 /// Class scores held at a time.
@@ -235,12 +248,11 @@ const MOST_SCORES: usize = 1 << 24;
 
 /// How many of the deletions to make at once: a fraction of a second's work, and not too many scores to hold.
 fn portion(blocks: &Blocks, deletions: &[Deletion], classes: usize) -> usize {
-    // From three layers on, a deletion has other nodes than its target computed again.
-    let most_edges = if blocks.num_layers() > 2 { 1 << 12 } else { 1 << 17 };
-    let block = blocks.layer(blocks.num_layers() - 1);
+    // From three layers on, a deletion has other nodes than its target computed again; of a graph all are, and counted.
+    let most_edges = if blocks.num_layers() > 2 && blocks.graphs().is_none() { 1 << 12 } else { 1 << 17 };
     let mut edges = 0;
     let fits = |deletion: &&Deletion| {
-        edges += block.in_neighbours(deletion.target as usize).len();
+        edges += blocks.entity_edges(blocks.entity_of(deletion.target as usize)).len();
         edges <= most_edges
     };
     deletions.iter().take(MOST_SCORES / classes).take_while(fits).count().max(1)
@@ -260,13 +272,15 @@ impl EdgeEffects {
         let floor = settings.loss_floor.max(0.0).ln();
         let mut row = Vec::new();
         for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(network.config().classes)) {
-            let target = deletion.target as usize;
-            let (node, degree) = (blocks.targets()[target], block.in_neighbours(target).len());
-            let Judge { class, log_loss: with } = judges[target];
-            let without = log_loss(scores, class, node, &mut row)?;
+            let entity = blocks.entity_of(deletion.target as usize);
+            let (judge, degree) = (judges[entity], blocks.entity_edges(entity).len());
+            let (with, without) = (judge.log_loss, judge.log_loss(scores, &mut row)?);
             let log_rho = log_ratio(without.max(floor), with.max(floor));
+            if let Some(graph) = &mut self.graph {
+                graph.push(judge.entity);
+            }
             self.src.push(blocks.nodes()[block.sources()[deletion.edge as usize] as usize]);
-            self.dst.push(node);
+            self.dst.push(blocks.targets()[deletion.target as usize]);
             self.degree.push(degree as u32);
             self.loss.push(with.exp());
             self.loss_without.push(without.exp());

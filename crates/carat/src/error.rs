@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use carat_graph::{DataError, printable};
 use carat_nn::{SizeError, WeightsError};
 
+use crate::Task;
+
 /// An error of this crate. [`Error::is_input_error`] tells whose fault it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,11 +46,13 @@ pub enum Error {
     },
     /// A network whose weights are too large to compute with.
     #[error(
-        "the network's class scores of node {node} are not finite: its weights are too large; train it again with a smaller --lr"
+        "the network's class scores of {task} {entity} are not finite: its weights are too large; train it again with a smaller --lr"
     )]
     NotFinite {
-        /// The first node it was noticed at.
-        node: u32,
+        /// What the network classifies.
+        task: Task,
+        /// The first node, or graph, it was noticed at.
+        entity: u32,
     },
     /// Whoever asked for the work asked to stop it.
     #[error("interrupted before the work was done; nothing was written")]

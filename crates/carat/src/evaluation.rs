@@ -4,15 +4,16 @@ use carat_graph::{Blocks, Dataset};
 use carat_nn::{Network, Workspace, loss};
 
 use crate::batches::{Batches, Purpose};
-use crate::config::{existing, fits, knows, one_graph};
-use crate::{Error, TrainConfig};
+use crate::config::{fits, knows};
+use crate::entity::existing;
+use crate::{Error, Task, TrainConfig};
 
-/// Loss and accuracy over some nodes.
+/// Loss and accuracy over some nodes, or graphs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     /// Mean cross-entropy.
     pub loss: f64,
-    /// Share of nodes whose predicted class is the label.
+    /// Share of them whose predicted class is the label.
     pub accuracy: f64,
 }
 
@@ -22,7 +23,7 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// Evaluates a network on one set of labelled nodes again and again, with all neighbours.
+/// Evaluates a network on one set of labelled nodes, or of labelled graphs, again and again, with all neighbours.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
     batches: Batches<'a>,
@@ -30,16 +31,16 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Evaluation of `nodes`, at most `batch_size` at a time. Nodes without a label are left out.
-    pub fn new(dataset: &'a Dataset, nodes: &[u32], layers: usize, batch_size: usize) -> Self {
-        let labelled: Vec<u32> = nodes.iter().copied().filter(|&n| dataset.labels().get(n).is_some()).collect();
+    /// Evaluation of `entities`, at most `batch_size` at a time. Those without a label are left out.
+    pub fn new(dataset: &'a Dataset, entities: &[u32], layers: usize, batch_size: usize) -> Self {
+        let labelled: Vec<u32> = entities.iter().copied().filter(|&n| dataset.labels().get(n).is_some()).collect();
         let batches = Batches::new(dataset, &labelled, batch_size, layers, Purpose::Evaluation);
         Self { batches, work: Workspace::default() }
     }
 
-    /// Loss and accuracy; `None` where there is no labelled node. An error where features in a mapped file are damaged.
+    /// Loss and accuracy; `None` where no entity has a label. An error where features in a mapped file are damaged.
     pub fn score(&mut self, network: &Network<f32>) -> Result<Option<Score>, Error> {
-        let nodes = self.batches.num_nodes();
+        let entities = self.batches.num_entities();
         let classes = network.config().classes;
         let (mut total, mut correct) = (0.0, 0usize);
         let work = &mut self.work;
@@ -51,20 +52,21 @@ impl<'a> Evaluator<'a> {
             }
             Ok::<bool, Error>(true)
         })?;
-        Ok((nodes > 0).then(|| Score { loss: total / nodes as f64, accuracy: correct as f64 / nodes as f64 }))
+        let mean = |sum: f64| sum / entities as f64;
+        Ok((entities > 0).then(|| Score { loss: mean(total), accuracy: mean(correct as f64) }))
     }
 }
 
-/// Loss and accuracy of a network on some nodes, of which those without a label are left out. To score again and again,
-/// keep an [`Evaluator`].
-pub fn score(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Result<Score, Error> {
-    one_graph(dataset)?;
+/// Loss and accuracy of a network on some nodes, or graphs of a set, of which those without a label are left out. To
+/// score again and again, keep an [`Evaluator`].
+pub fn score(network: &Network<f32>, dataset: &Dataset, entities: &[u32]) -> Result<Score, Error> {
+    let task = Task::of(dataset);
     fits(network, dataset)?;
     knows(network, dataset)?;
-    existing(dataset, nodes)?;
+    existing(dataset, task, entities)?;
     let batch_size = TrainConfig::default().batch_size;
-    let score = Evaluator::new(dataset, nodes, network.config().layers, batch_size).score(network)?;
-    score.ok_or_else(|| Error::Config("none of the nodes to score has a label; choose others".into()))
+    let score = Evaluator::new(dataset, entities, network.config().layers, batch_size).score(network)?;
+    score.ok_or_else(|| Error::Config(format!("none of the {task}s to score has a label; choose others")))
 }
 
 /// How attention agrees with the labels around test nodes.
@@ -143,14 +145,17 @@ impl CoherenceSum {
 }
 
 /// Coherence of the last layer's head-mean attention with label agreement over the in-edges of `nodes`. In-neighbours
-/// without a label count as different. `None` where there is no such edge; an error where features in a mapped file are
-/// damaged.
+/// without a label count as different. `None` where there is no such edge, and for sets of graphs, whose nodes have no
+/// labels; an error where features in a mapped file are damaged.
 pub fn coherence(
     network: &Network<f32>,
     dataset: &Dataset,
     nodes: &[u32],
     batch_size: usize,
 ) -> Result<Option<Coherence>, Error> {
+    if Task::of(dataset) == Task::Graph {
+        return Ok(None);
+    }
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut batches = Batches::new(dataset, nodes, batch_size, layers, Purpose::Evaluation);
     let mut work = Workspace::default();

@@ -37,7 +37,7 @@ impl Learner {
         let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
         let regulariser = config.car().map(|car| {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
-            Regulariser::new(car, Entities::new(dataset.num_nodes(), network.config().classes, labels))
+            Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
         });
         Self { network, adam, regulariser, seed: config.seed, work: Workspace::default(), gradient: vec![0.0; len] }
     }

@@ -78,6 +78,7 @@ pub mod car;
 pub mod checkpoint;
 mod config;
 mod effects;
+mod entity;
 mod error;
 mod evaluation;
 mod learner;
@@ -93,6 +94,7 @@ pub use car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, L
 pub use carat_graph::Dataset;
 pub use config::{Protocol, TrainConfig};
 pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
+pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
 pub use memory::peak_memory_mb;

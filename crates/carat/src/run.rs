@@ -16,14 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluation::{Evaluator, coherence};
 use crate::training::{EpochMetrics, Trainer};
-use crate::{Error, TrainConfig, checkpoint, memory};
+use crate::{Error, Task, TrainConfig, checkpoint, memory};
 
-/// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test node.
+/// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
+/// graph; those of attention where nodes have no labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Mean cross-entropy over the test nodes.
+    /// Mean cross-entropy over the test entities.
     pub test_loss: Option<f64>,
-    /// Share of test nodes predicted right.
+    /// Share of test entities predicted right.
     pub test_accuracy: Option<f64>,
     /// Validation loss of the weights that were kept.
     pub val_loss: f64,
@@ -98,12 +99,14 @@ impl RunFolder {
         }
     }
 
-    /// Configuration and weights of a run, to predict with.
+    /// Configuration and weights of a run, to predict with. The configuration names the run's task, so that
+    /// [`TrainConfig::task_for`] tells what data the weights are for.
     pub fn open(&self) -> Result<(TrainConfig, Network<f32>), Error> {
-        let config = self.config()?.ok_or_else(|| Error::Run {
+        let mut config = self.config()?.ok_or_else(|| Error::Run {
             path: self.path.clone(),
             problem: "not a run folder: it has no config.toml; 'carat train --out DIR' makes one".into(),
         })?;
+        config.task = config.task.or(Some(Task::Node));
         let path = self.file("model.safetensors");
         let bytes = std::fs::read(&path).map_err(|e| match e.kind() {
             ErrorKind::NotFound => Error::Run {
@@ -152,6 +155,7 @@ pub fn run(
     folder: &RunFolder,
     options: RunOptions<'_>,
 ) -> Result<Summary, Error> {
+    let config = &config.with_task_of(dataset)?;
     let split = config.choose_split(dataset)?;
     let mut trainer = Trainer::new(dataset, &split, config)?;
     let checkpoint_path = folder.file("checkpoint.safetensors");

@@ -1,44 +1,56 @@
-//! What a trained network says, row by row: predictions per node, attention per edge.
+//! What a trained network says, row by row: predictions per node or graph, attention per edge.
 
 use carat_graph::table::{Column, Table};
-use carat_graph::{BlockBuilder, Dataset};
+use carat_graph::{Blocks, Dataset};
 use carat_nn::{Input, Network, Workspace, loss};
 
-use crate::Error;
-use crate::config::{fits, one_graph};
+use crate::config::fits;
+use crate::entity::EntityBlocks;
+use crate::{Error, Task};
 
-/// Calls `visit` with the forward pass of every node's batch, in the order of nodes.
+/// Calls `visit` with the forward pass of every node's batch, in the order of nodes; of a set's graphs, too.
 pub(crate) fn for_all_nodes(
     network: &Network<f32>,
     dataset: &Dataset,
     batch_size: usize,
-    mut visit: impl FnMut(&carat_graph::Blocks, &Workspace<f32>),
+    visit: impl FnMut(&Blocks, &Workspace<f32>),
 ) -> Result<(), Error> {
-    let nodes: Vec<u32> = (0..dataset.num_nodes() as u32).collect();
-    let mut builder = BlockBuilder::new(dataset.graph());
+    let builder = EntityBlocks::new(dataset, Task::Node);
+    for_all(network, dataset, builder, dataset.num_nodes(), batch_size, visit)
+}
+
+fn for_all(
+    network: &Network<f32>,
+    dataset: &Dataset,
+    mut builder: EntityBlocks<'_>,
+    count: usize,
+    batch_size: usize,
+    mut visit: impl FnMut(&Blocks, &Workspace<f32>),
+) -> Result<(), Error> {
+    let entities: Vec<u32> = (0..count as u32).collect();
     let mut work = Workspace::default();
-    for targets in nodes.chunks(batch_size) {
-        let blocks = builder.build(targets, network.config().layers);
+    for entities in entities.chunks(batch_size) {
+        let blocks = builder.build(entities, network.config().layers);
         network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
         visit(&blocks, &work);
     }
     Ok(())
 }
 
-/// One row per node: node, label (-1 where missing), predicted, loss (NaN where the label is missing or unknown to the
-/// model), the node's name where the data has names, p_0 ... p_C-1.
+/// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the label
+/// is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    one_graph(dataset)?;
+    let task = Task::of(dataset);
     fits(network, dataset)?;
-    let (classes, nodes) = (network.config().classes, dataset.num_nodes());
-    let mut predicted = Vec::with_capacity(nodes);
-    let mut losses = Vec::with_capacity(nodes);
-    let mut probabilities = vec![Vec::with_capacity(nodes); classes];
+    let (classes, entities) = (network.config().classes, dataset.num_entities());
+    let mut predicted = Vec::with_capacity(entities);
+    let mut losses = Vec::with_capacity(entities);
+    let mut probabilities = vec![Vec::with_capacity(entities); classes];
     let mut row = vec![0.0f32; classes];
-    for_all_nodes(network, dataset, batch_size, |blocks, work| {
-        for (&node, scores) in blocks.targets().iter().zip(work.scores().chunks_exact(classes)) {
+    for_all(network, dataset, EntityBlocks::new(dataset, task), entities, batch_size, |_, work| {
+        for scores in work.scores().chunks_exact(classes) {
+            let label = dataset.labels().get(predicted.len() as u32).filter(|&label| (label as usize) < classes);
             predicted.push(loss::argmax(scores) as u32);
-            let label = dataset.labels().get(node).filter(|&label| (label as usize) < classes);
             losses.push(label.map_or(f32::NAN, |label| loss::cross_entropy(scores, label as usize)));
             loss::softmax(scores, &mut row);
             for (column, &p) in probabilities.iter_mut().zip(&row) {
@@ -48,21 +60,21 @@ pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize)
     })?;
     let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
     let mut columns = vec![
-        ("node".to_string(), Column::U32((0..nodes as u32).collect())),
+        (task.to_string(), Column::U32((0..entities as u32).collect())),
         ("label".to_string(), Column::I64(labels)),
         ("predicted".to_string(), Column::U32(predicted)),
         ("loss".to_string(), Column::F32(losses)),
     ];
-    if let Some(names) = dataset.node_names() {
+    if let Some(names) = dataset.node_names().filter(|_| task == Task::Node) {
         columns.push(("name".to_string(), Column::Text(names.to_vec())));
     }
     columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (format!("p_{c}"), Column::F32(p))));
     Ok(Table::new(columns)?)
 }
 
-/// One row per edge, layer and head: src, dst, layer, head, alpha. Edges in the order of their ids.
+/// One row per edge, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first. Edges in the
+/// order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    one_graph(dataset)?;
     fits(network, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let rows = dataset.graph().num_edges() * layers * heads;
@@ -86,11 +98,13 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
             }
         }
     })?;
-    Ok(Table::new([
+    let graph = dataset.graph_set().map(|set| ("graph", Column::U32(dst.iter().map(|&n| set.graph_of(n)).collect())));
+    let columns = [
         ("src", Column::U32(src)),
         ("dst", Column::U32(dst)),
         ("layer", Column::U32(layer)),
         ("head", Column::U32(head)),
         ("alpha", Column::F32(alpha)),
-    ])?)
+    ];
+    Ok(Table::new(graph.into_iter().chain(columns))?)
 }

@@ -8,7 +8,7 @@ use carat_nn::Network;
 use crate::batches::{Batches, Purpose};
 use crate::car::Regulariser;
 use crate::car::settings::EntityChoice;
-use crate::config::{fits, knows, one_graph};
+use crate::config::{fits, knows};
 use crate::evaluation::{Evaluator, Score};
 use crate::learner::Learner;
 use crate::{Error, Protocol, TrainConfig};
@@ -79,7 +79,7 @@ pub struct Trainer<'a> {
     steps: Vec<Duration>,
 }
 
-/// Batches of the training nodes, and of every other node with in-edges where those are entities too.
+/// Batches of the training entities, and of every other node with in-edges where those are entities too.
 pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
     let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
     let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
@@ -114,7 +114,7 @@ impl<'a> Trainer<'a> {
         network: Network<f32>,
     ) -> Result<Self, Error> {
         config.check()?;
-        one_graph(dataset)?;
+        config.task_for(dataset)?;
         let mut config = config.clone();
         config.layers = network.config().layers;
         config.check()?;
@@ -219,7 +219,7 @@ impl<'a> Trainer<'a> {
             }
             Ok::<bool, Error>(!interrupted())
         })?;
-        if targets < self.batches.num_nodes() {
+        if targets < self.batches.num_entities() {
             return Ok(None);
         }
         self.last = self.validation.score(&self.learner.network)?.unwrap_or(NONE);

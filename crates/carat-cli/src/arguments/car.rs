@@ -11,7 +11,7 @@ pub struct CarFlags {
     /// Strength: 0 for a plain network, one value, or one per layer like 0.5,1; the paper has 0.1 to 5 [default: 0]
     #[arg(long, value_name = "LAMBDA", allow_negative_numbers = true)]
     lambda: Option<Lambda>,
-    /// In-edges deleted per node and step: a number of draws, or all [default: 5]
+    /// Edges deleted per node, or graph, and step: a number of draws, or all [default: 5]
     #[arg(long, value_name = "R|all", allow_negative_numbers = true)]
     rounds: Option<Rounds>,
     /// Where attention's targets come from: causal (from deleting edges), vote (from the neighbours' labels), or the
@@ -25,7 +25,7 @@ pub struct CarFlags {
     /// [default: 0.1]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     temperature: Option<f64>,
-    /// d in the causal effect: degree (the node's in-degree) or one [default: degree]
+    /// d in the causal effect: degree (the node's in-degree, or the graph's number of edges) or one [default: degree]
     #[arg(long, value_name = "WHICH")]
     exponent: Option<Exponent>,
     /// Losses below this count as this when they are compared, so that memorised nodes do not turn noise into effects

@@ -11,8 +11,8 @@ use crate::output;
 #[command(after_help = "Examples:
   carat attention --run runs/cora --out attention.parquet
 
-One row per edge, layer and head: src, dst, layer, head, alpha. Layers and heads count from 0; alpha \
-sums to 1 over the in-edges of dst. The file is CSV, Parquet or NPZ by its ending.")]
+One row per edge, layer and head: src, dst, layer, head, alpha; of a set of graphs, the edge's graph comes first. \
+Layers and heads count from 0; alpha sums to 1 over the in-edges of dst. The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

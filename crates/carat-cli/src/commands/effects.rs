@@ -15,6 +15,7 @@ use crate::{interrupt, output};
   carat effects --run runs/car --out effects.csv                    every edge of the graph
   carat effects --run runs/car --nodes test --out effects.parquet   the in-edges of the test nodes
   carat effects --run runs/car --data newer-graph.npz --out effects.npz
+  carat effects --run runs/mutag --graphs test --out effects.csv    the edges of the test graphs
 
 One row per in-edge of the nodes, ordered by dst, then by src:
   src, dst        the edge; nodes are numbered as in 'carat predict', which has their names
@@ -25,15 +26,18 @@ One row per in-edge of the nodes, ordered by dst, then by src:
   effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
                   below 0.5 the edge misleads
 
+Where the run classifies graphs, there is one row per edge of the graphs, with the column graph before src \
+and edges (the graph's number of edges) in place of degree; the losses are of the graph's prediction.
+
 T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and \
---loss-floor of 'carat train'). A node without a label is judged by the class that the network \
+--loss-floor of 'carat train'). A node or graph without a label is judged by the class that the network \
 predicts for it. The file is CSV, Parquet or NPZ by its ending; it appears when it is whole, and \
 after Ctrl-C not at all.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,
-    /// Nodes whose in-edges are measured: train, val, test (of the run's split), or all
-    #[arg(long, value_name = "WHICH", default_value_t)]
+    /// Nodes whose in-edges, or graphs whose edges, are measured: train, val, test (of the run's split), or all
+    #[arg(long, visible_alias = "graphs", value_name = "WHICH", default_value_t)]
     nodes: NodeChoice,
 }
 

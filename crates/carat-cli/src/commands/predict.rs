@@ -1,4 +1,4 @@
-//! `carat predict`: what a trained network says about every node.
+//! `carat predict`: what a trained network says about every node, or graph.
 
 use carat::tables;
 
@@ -6,14 +6,14 @@ use super::run_table::RunTable;
 use crate::failure::Failure;
 use crate::output;
 
-/// Predict every node's class with a trained run
+/// Predict every node's class, or every graph's, with a trained run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat predict --run runs/cora --out predictions.csv
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
-One row per node: node, label (-1 where missing), predicted, loss, the node's name where the data \
-has names, and the probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
+One row per node, or per graph where the run classifies graphs: node (or graph), label (-1 where missing), \
+predicted, loss, the node's name where the data has names, and the probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,
@@ -23,6 +23,6 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
         |network, dataset, config| tables::predictions(network, dataset, config.batch_size),
-        |rows, out| format!("{} nodes -> {out}\n", output::thousands(rows)),
+        |rows, out| format!("{} predictions -> {out}\n", output::thousands(rows)),
     )
 }

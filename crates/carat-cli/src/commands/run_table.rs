@@ -44,6 +44,7 @@ impl RunTable {
         let (config, network) = RunFolder::new(&self.run).open()?;
         let data = self.data.as_deref().unwrap_or(&config.data);
         let dataset = carat_graph::open(data, &self.data_folder.path())?;
+        config.task_for(&dataset)?;
         let table = with_threads(self.threads.threads, || make(&network, &dataset, &config))??;
         table.write(&self.out)?;
         let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());

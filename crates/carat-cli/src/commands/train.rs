@@ -24,6 +24,8 @@ use crate::{interrupt, output};
   carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
   carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
+  carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
+                                                     classify graphs: one fold of a cross-validation
   carat train --config settings.toml --lr 0.005      the file's settings, one of them replaced
   carat train --out runs/small --resume              go on with a run that was stopped or killed
 
@@ -34,7 +36,12 @@ of threads. Ctrl-C ends a run with what it has; --resume goes on.
 Causal attention regularisation deletes single edges in every step, measures how much worse each \
 deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in \
 its flags share the seed's initial weights and batches, so that they pair. 'carat effects' measures \
-the effects of a finished run.")]
+the effects of a finished run.
+
+Data that is a set of graphs (the TUDataset layout, or a .npz file with graph_offsets) has one label per graph, \
+and the network classifies graphs: it sums over the nodes before the last step, --batch-size counts \
+graphs, and the regulariser deletes edges of whole graphs. --fanout, --entities all, --target \
+distribution and --regulariser vote are for nodes alone.")]
 pub struct Args {
     #[command(flatten)]
     train: TrainFlags,

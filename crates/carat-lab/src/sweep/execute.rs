@@ -121,7 +121,7 @@ pub fn sweep(
 /// Refuses splits that the data has not, once, rather than as a failure of every run.
 fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
     let mut checked = HashSet::new();
-    for run in runs.iter().filter(|run| checked.insert((&run.data, run.split, &run.split_ratio))) {
+    for run in runs.iter().filter(|run| checked.insert((&run.data, run.task, run.split, &run.split_ratio, run.folds))) {
         if let Some(dataset) = datasets.get(&run.data) {
             run.choose_split(dataset)?;
         }

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use carat::{Arm, Error, Lambda, TrainConfig};
+use carat::{Arm, Error, Lambda, Task, TrainConfig};
 use carat_graph::DataError;
 use toml::Value;
 
@@ -173,8 +173,8 @@ fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
 /// The names of all settings.
 fn names() -> Vec<String> {
     // Settings that are left out of files unless they are given.
-    let all =
-        TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..Default::default() };
+    let all = TrainConfig { task: Some(Task::Node), folds: Some(3), ..Default::default() };
+    let all = TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..all };
     let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
     names.unwrap_or_default()
 }
@@ -185,10 +185,10 @@ pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
         return config;
     }
     let TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, .. } = config;
-    let TrainConfig { fanout, epochs, protocol, patience, seed, .. } = config;
+    let TrainConfig { task, folds, fanout, epochs, protocol, patience, seed, .. } = config;
     let plain =
         TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, ..Default::default() };
-    let plain = TrainConfig { fanout, epochs, protocol, patience, seed, ..plain };
+    let plain = TrainConfig { task, folds, fanout, epochs, protocol, patience, seed, ..plain };
     TrainConfig { lambda: Lambda::new(0.0), regulariser: Arm::default(), ..plain }
 }
 

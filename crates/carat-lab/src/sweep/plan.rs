@@ -95,7 +95,10 @@ pub(super) fn data_sum(dataset: &Dataset) -> String {
     }
     let classes = dataset.labels().num_classes() as u32;
     numbers(&mut std::iter::once(classes));
-    numbers(&mut (0..dataset.num_nodes() as u32).map(|node| dataset.labels().get(node).unwrap_or(u32::MAX)));
+    numbers(&mut (0..dataset.num_entities() as u32).map(|entity| dataset.labels().get(entity).unwrap_or(u32::MAX)));
+    if let Some(set) = dataset.graph_set() {
+        numbers(&mut (0..set.num_graphs()).map(|graph| set.nodes(graph).end));
+    }
     for split in dataset.splits() {
         for list in [&split.train, &split.val, &split.test] {
             numbers(&mut list.iter().copied());

@@ -96,7 +96,10 @@ impl Run {
             layers: c.layers,
             seed: c.seed,
             protocol: c.protocol.to_string(),
-            rest: format!("{:?} {} {} {:?} {} {:?}", c.split_ratio, c.lr, c.batch_size, c.fanout, c.epochs, c.patience),
+            rest: format!(
+                "{:?} {:?} {} {} {:?} {} {:?}",
+                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience
+            ),
         }
     }
 

@@ -1,33 +1,45 @@
 //! Which in-edges are deleted in a step.
 //!
-//! A draw picks one in-edge of every entity, uniformly. With exact interventions each is measured on its own, so none is
+//! A draw picks one edge of every entity, uniformly: an in-edge of a node, or any edge of a graph. With exact interventions each is measured on its own, so none is
 //! ever rejected. In the paper's rounds the edges of a draw are deleted together, so an edge only joins the round if it is
 //! independent of it: deleting (i, n) changes the prediction of every entity that n lies within L - 1 hops of, so no two
-//! chosen entities may lie that close.
+//! chosen entities may lie that close. Graphs of a set never interfere.
 
 use carat_graph::{Blocks, Reach};
 use carat_nn::Deletion;
 use rand::{Rng, RngExt};
 
-/// Draws one in-edge of each of these targets, all of which have some.
-pub(crate) fn draw<R: Rng>(blocks: &Blocks, targets: impl Iterator<Item = u32>, rng: &mut R) -> Vec<Deletion> {
-    let block = blocks.layer(blocks.num_layers() - 1);
-    let draw = |target: u32| {
-        let (start, end) = (block.offsets()[target as usize], block.offsets()[target as usize + 1]);
-        Deletion { target, edge: rng.random_range(start..end) as u32 }
-    };
-    targets.map(draw).collect()
+/// Draws one edge of each of these entities, all of which have some.
+pub(crate) fn draw<R: Rng>(blocks: &Blocks, entities: impl Iterator<Item = u32>, rng: &mut R) -> Vec<Deletion> {
+    let draw = |entity: u32| deletion(blocks, entity, rng.random_range(blocks.entity_edges(entity as usize)));
+    entities.map(draw).collect()
 }
 
-/// Every in-edge of each of these targets.
-pub(crate) fn every_edge(blocks: &Blocks, targets: impl Iterator<Item = u32>) -> Vec<Deletion> {
-    let block = blocks.layer(blocks.num_layers() - 1);
-    targets
-        .flat_map(|target| {
-            let edges = block.offsets()[target as usize]..block.offsets()[target as usize + 1];
-            edges.map(move |edge| Deletion { target, edge: edge as u32 })
-        })
-        .collect()
+/// Every edge of each of these entities.
+pub(crate) fn every_edge(blocks: &Blocks, entities: impl Iterator<Item = u32>) -> Vec<Deletion> {
+    let of_entity = |entity: u32| blocks.entity_edges(entity as usize).map(move |edge| deletion(blocks, entity, edge));
+    entities.flat_map(of_entity).collect()
+}
+
+/// Rounds of which each has one edge of every graph that has so many, the first edges in the first.
+pub(crate) fn edges_in_turn(blocks: &Blocks, graphs: impl Iterator<Item = u32>) -> Vec<Vec<Deletion>> {
+    let mut rounds: Vec<Vec<Deletion>> = Vec::new();
+    for graph in graphs {
+        for (round, edge) in blocks.entity_edges(graph as usize).enumerate() {
+            if round == rounds.len() {
+                rounds.push(Vec::new());
+            }
+            rounds[round].push(deletion(blocks, graph, edge));
+        }
+    }
+    rounds
+}
+
+fn deletion(blocks: &Blocks, entity: u32, edge: usize) -> Deletion {
+    match blocks.graphs() {
+        None => Deletion { target: entity, edge: edge as u32 },
+        Some(_) => Deletion::of_edge(blocks, edge as u32),
+    }
 }
 
 /// Keeps what is independent. Reused from round to round.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training node
-//! and the teacher's confidence for any other.
+//! and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its edges.
 
 use carat_graph::Blocks;
 use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::choice::{Independence, draw, every_edge};
+use super::choice::{Independence, draw, edges_in_turn, every_edge};
 use super::effect::{distribution, effect, exponent, log_ratio};
 use super::settings::{Arm, CarConfig, EntityChoice, Interventions, Rounds, Target};
 use super::targets::{AttentionTargets, EdgeTarget, NodeTarget};
@@ -28,11 +28,11 @@ pub struct Entities {
 }
 
 impl Entities {
-    /// Training labels as (node, label).
-    pub fn new(nodes: usize, classes: usize, training: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let mut labels = vec![UNKNOWN; nodes];
-        for (node, label) in training {
-            labels[node as usize] = label;
+    /// Training labels as (entity, label), of so many entities.
+    pub fn new(entities: usize, classes: usize, training: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut labels = vec![UNKNOWN; entities];
+        for (entity, label) in training {
+            labels[entity as usize] = label;
         }
         Self { labels, classes }
     }
@@ -41,11 +41,11 @@ impl Entities {
 /// A step's inputs beyond the network: the batch, and where the run stands.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a, T> {
-    /// The batch's receptive field; labelled targets come first.
+    /// The batch's receptive field; labelled entities come first.
     pub blocks: &'a Blocks,
     /// Its features.
     pub input: &'a Input<T>,
-    /// Labels of the first targets.
+    /// Labels of the first entities.
     pub labels: &'a [u32],
     /// Epoch, counted from 1.
     pub epoch: usize,
@@ -56,9 +56,12 @@ pub struct Step<'a, T> {
 /// An entity of the step.
 #[derive(Debug, Clone, Copy)]
 struct Entity {
-    target: u32,
+    /// Its number in the blocks.
+    number: u32,
     label: u32,
     weight: f64,
+    /// d: its edges.
+    edges: u32,
 }
 
 /// Deletions whose losses one thread compares at a time.
@@ -142,8 +145,8 @@ impl<T: Real> Regulariser<T> {
         rounds: &[Vec<Deletion>],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
-        let entities = EntityIndex::new(entities);
-        let chosen = self.shares(step, &entities, rounds);
+        let entities = EntityIndex::new(step.blocks, entities);
+        let chosen = self.shares(&entities, rounds);
         let deletions: Vec<Deletion> = chosen.iter().map(|(deletion, _)| *deletion).collect();
         let log_rho = match (self.config.arm, self.config.interventions) {
             (Arm::Causal, Interventions::Exact) => self.exact(network, step, work, &entities, &deletions),
@@ -152,41 +155,45 @@ impl<T: Real> Regulariser<T> {
             (Arm::Random | Arm::Constant | Arm::None, _) => vec![0.0; deletions.len()],
         };
         match self.config.target {
-            Target::Bce => self.edge_targets(step, &chosen, &log_rho, rng),
+            Target::Bce => self.edge_targets(&entities, &chosen, &log_rho, rng),
             Target::Distribution => self.node_targets(step, &entities, &deletions, &log_rho, rng),
         }
     }
 
     /// The edges to delete, round by round.
     fn choose(&mut self, step: Step<'_, T>, entities: &[Entity], rng: &mut ChaCha8Rng) -> Vec<Vec<Deletion>> {
-        let targets = || entities.iter().map(|e| e.target);
+        let numbers = || entities.iter().map(|entity| entity.number);
         let by_rounds = self.config.interventions == Interventions::Rounds;
+        let of_graphs = step.blocks.graphs().is_some();
         match (self.config.rounds, self.config.target) {
             (Rounds::Count(count), Target::Bce) => (0..count)
                 .map(|_| {
-                    let drawn = draw(step.blocks, targets(), rng);
-                    if by_rounds { self.independence.independent(step.blocks, &drawn) } else { drawn }
+                    let drawn = draw(step.blocks, numbers(), rng);
+                    let may_interfere = by_rounds && !of_graphs;
+                    if may_interfere { self.independence.independent(step.blocks, &drawn) } else { drawn }
                 })
                 .collect(),
+            _ if by_rounds && of_graphs => edges_in_turn(step.blocks, numbers()),
             // A distribution is over all in-edges of an entity.
-            _ if by_rounds => self.independence.share_out(step.blocks, &every_edge(step.blocks, targets())),
-            _ => vec![every_edge(step.blocks, targets())],
+            _ if by_rounds => self.independence.share_out(step.blocks, &every_edge(step.blocks, numbers())),
+            _ => vec![every_edge(step.blocks, numbers())],
         }
     }
 
-    /// The targets whose attention is regularised: training nodes, and with a teacher all others, if they have in-edges.
+    /// Whose attention is regularised: training entities, and with a teacher all other nodes, if they have edges.
     fn entities(&mut self, network: &Network<T>, step: Step<'_, T>, work: &Workspace<T>) -> Vec<Entity> {
         let classes = network.config().classes;
-        let block = step.blocks.layer(step.blocks.num_layers() - 1);
-        let mut entities = Vec::with_capacity(step.blocks.targets().len());
-        for (j, (&node, scores)) in step.blocks.targets().iter().zip(work.scores().chunks_exact(classes)).enumerate() {
-            let (label, weight) = match (step.labels.get(j), &mut self.teacher) {
-                (Some(&label), _) => (label, 1.0),
-                (None, Some(teacher)) => teacher.observe(node, scores, &mut self.probabilities),
-                (None, None) => continue,
+        let mut entities = Vec::with_capacity(step.blocks.num_entities());
+        for (number, scores) in work.scores().chunks_exact(classes).enumerate() {
+            let node = step.blocks.targets().get(step.blocks.entity(number).start);
+            let (label, weight) = match (step.labels.get(number), &mut self.teacher, node) {
+                (Some(&label), ..) => (label, 1.0),
+                (None, Some(teacher), Some(&node)) => teacher.observe(node, scores, &mut self.probabilities),
+                (None, ..) => continue,
             };
-            if !block.in_neighbours(j).is_empty() {
-                entities.push(Entity { target: j as u32, label, weight });
+            let edges = step.blocks.entity_edges(number).len() as u32;
+            if edges > 0 {
+                entities.push(Entity { number: number as u32, label, weight, edges });
             }
         }
         entities
@@ -194,14 +201,14 @@ impl<T: Real> Regulariser<T> {
 
     /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once with
     /// all its shares, unless its target is drawn anew each time.
-    fn shares(&self, step: Step<'_, T>, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
-        let block = step.blocks.layer(step.blocks.num_layers() - 1);
+    fn shares(&self, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
         let share = |round: &[Deletion], deletion: &Deletion| {
+            let entity = entities.of(deletion);
             let mean = match self.config.rounds {
-                Rounds::All => entities.list.len() * block.in_neighbours(deletion.target as usize).len(),
+                Rounds::All => entities.list.len() * entity.edges as usize,
                 Rounds::Count(_) => rounds.len() * round.len(),
             };
-            entities.of(deletion).weight / mean as f64
+            entity.weight / mean as f64
         };
         let mut chosen: Vec<(Deletion, f64)> = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
         if rounds.iter().all(|round| round.len() == entities.list.len()) {
@@ -228,12 +235,11 @@ impl<T: Real> Regulariser<T> {
     /// An effect for each deleted edge.
     fn edge_targets(
         &self,
-        step: Step<'_, T>,
+        entities: &EntityIndex<'_>,
         chosen: &[(Deletion, f64)],
         log_rho: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
-        let block = step.blocks.layer(step.blocks.num_layers() - 1);
         let mut edges: Vec<EdgeTarget> = Vec::new();
         if self.config.arm == Arm::Random {
             let draw = |&(deletion, share)| EdgeTarget { deletion, c: rng.random_range(0.0..1.0), share };
@@ -241,7 +247,7 @@ impl<T: Real> Regulariser<T> {
             return AttentionTargets { edges, nodes: Vec::new() };
         }
         let effects = chosen.par_iter().zip(log_rho).with_min_len(64).map(|(&(deletion, share), &log_rho)| {
-            let degree = block.in_neighbours(deletion.target as usize).len();
+            let degree = entities.of(&deletion).edges as usize;
             let c = match self.config.arm {
                 Arm::Random | Arm::Constant | Arm::None => 0.5,
                 Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
@@ -274,11 +280,11 @@ impl<T: Real> Regulariser<T> {
             };
         }
         let nodes = entities.list.iter().map(|entity| {
-            let row = block.offsets()[entity.target as usize]..block.offsets()[entity.target as usize + 1];
+            let row = step.blocks.entity_edges(entity.number as usize);
             let first_edge = row.start as u32;
             let mut q = exponents[row].to_vec();
             distribution(&mut q, clamp);
-            NodeTarget { target: entity.target, first_edge, q, share: entity.weight / entities.list.len() as f64 }
+            NodeTarget { target: entity.number, first_edge, q, share: entity.weight / entities.list.len() as f64 }
         });
         AttentionTargets { edges: Vec::new(), nodes: nodes.collect() }
     }
@@ -299,13 +305,13 @@ impl<T: Real> Regulariser<T> {
             let scores = &scores[row * classes..(row + 1) * classes];
             loss::log_cross_entropy(scores, entity.label as usize).to_f64().max(floor)
         };
-        // Deletions of one target stand together and share its loss with all edges.
+        // Deletions of one entity stand together and share its loss with all edges.
         let some = |(number, deletions): (usize, &[Deletion])| {
             let mut known = (u32::MAX, 0.0);
             let ratio = |(at, deletion): (usize, &Deletion)| {
                 let entity = entities.of(deletion);
-                if known.0 != deletion.target {
-                    known = (deletion.target, log_loss(with, deletion.target as usize, entity));
+                if known.0 != entity.number {
+                    known = (entity.number, log_loss(with, entity.number as usize, entity));
                 }
                 log_ratio(log_loss(without, number * CHUNK + at, entity), known.1)
             };
@@ -335,8 +341,9 @@ impl<T: Real> Regulariser<T> {
             network.forward(&blocks, step.input, &mut self.round_work);
             let scores = self.round_work.scores();
             for deletion in round {
-                let row = &scores[deletion.target as usize * classes..(deletion.target as usize + 1) * classes];
-                let without = loss::log_cross_entropy(row, entities.of(deletion).label as usize);
+                let entity = entities.of(deletion);
+                let row = &scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
+                let without = loss::log_cross_entropy(row, entity.label as usize);
                 let log_rho = log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
                 ratios.push((*deletion, log_rho));
             }
@@ -366,17 +373,17 @@ impl<T: Real> Regulariser<T> {
     }
 }
 
-/// The entities of a step, to be found by target.
+/// The entities of a step, to be found by the target of a deletion.
 struct EntityIndex<'a> {
     list: &'a [Entity],
     index: Vec<u32>,
 }
 
 impl<'a> EntityIndex<'a> {
-    fn new(list: &'a [Entity]) -> Self {
-        let mut index = vec![0; list.last().map_or(0, |entity| entity.target as usize + 1)];
+    fn new(blocks: &Blocks, list: &'a [Entity]) -> Self {
+        let mut index = vec![0; list.last().map_or(0, |entity| blocks.entity(entity.number as usize).end)];
         for (at, entity) in list.iter().enumerate() {
-            index[entity.target as usize] = at as u32;
+            index[blocks.entity(entity.number as usize)].fill(at as u32);
         }
         Self { list, index }
     }
@@ -392,7 +399,7 @@ impl<'a> EntityIndex<'a> {
 
 /// ln CE of every entity in the pass with all edges.
 fn log_losses<T: Real>(classes: usize, scores: &[T], entities: &EntityIndex<'_>) -> Vec<f64> {
-    let row = |target: u32| &scores[target as usize * classes..(target as usize + 1) * classes];
-    let log_loss = |entity: &Entity| loss::log_cross_entropy(row(entity.target), entity.label as usize).to_f64();
+    let row = |number: u32| &scores[number as usize * classes..(number as usize + 1) * classes];
+    let log_loss = |entity: &Entity| loss::log_cross_entropy(row(entity.number), entity.label as usize).to_f64();
     entities.list.par_iter().with_min_len(64).map(log_loss).collect()
 }
