@@ -12,10 +12,12 @@ mod figure2;
 mod figure3;
 mod finding;
 mod found;
+mod graphs;
 mod grid_table;
 mod grids;
 mod homophily;
 mod lambda;
+mod literature;
 pub mod paper;
 mod pyg;
 mod rounds;
@@ -67,6 +69,7 @@ pub fn items() -> Vec<Box<dyn Item>> {
         Box::new(transductive::Transductive),
         Box::new(rounds::RoundsStudy),
         Box::new(homophily::Homophily),
+        Box::new(graphs::Graphs),
         Box::new(runtime::Runtime),
     ]
 }

@@ -91,8 +91,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     let mut merged = merge(&[store])?;
-    let in_scope =
-        |data: &str| scope.datasets.iter().chain(scope.synthetic.iter().map(|(name, _)| name)).any(|d| d == data);
+    let synthetic = || scope.synthetic.iter().map(|(name, _)| name);
+    let in_scope = |data: &str| scope.datasets.iter().chain(synthetic()).chain(&scope.graph_sets).any(|d| d == data);
     merged.retain(in_scope);
     let report = reproduce::report(&merged, &items, &scope)?;
     write_and_show(&report, &merged, &args.out, args.format.json)?;
@@ -108,7 +108,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
 /// What to compute, on the datasets that are at hand.
 fn scope(args: &Args) -> Result<Scope, Failure> {
     let scope = Scope::at(&args.data_folder.path());
-    if let Some(missing) = args.data.iter().find(|data| !scope.datasets.contains(data)) {
+    let is_there = |data: &String| scope.datasets.contains(data) || scope.graph_sets.contains(data);
+    if let Some(missing) = args.data.iter().find(|data| !is_there(data)) {
         let known = catalogue::find(missing).is_some();
         return Err(Failure::input(if known {
             format!("{missing} is not in the data folder, or not a dataset of the paper; see 'carat data list'")
@@ -120,13 +121,14 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
         (args.quick, (0..u64::from(args.seeds)).collect(), (0..args.splits as usize).collect());
     let chosen = |data: &String| args.data.is_empty() || args.data.contains(data);
     let datasets: Vec<String> = scope.datasets.iter().filter(|data| chosen(data)).cloned().collect();
-    if datasets.is_empty() && scope.synthetic.is_empty() {
+    let graph_sets: Vec<String> = scope.graph_sets.iter().filter(|data| chosen(data)).cloned().collect();
+    if datasets.is_empty() && graph_sets.is_empty() && scope.synthetic.is_empty() {
         let folder = scope.data_dir.display();
         return Err(Failure::input(format!(
             "no dataset of the paper is in {folder}; 'carat data get cora' fetches one"
         )));
     }
-    Ok(Scope { quick, seeds, splits, datasets, ..scope })
+    Ok(Scope { quick, seeds, splits, datasets, graph_sets, ..scope })
 }
 
 fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {

@@ -182,6 +182,7 @@ fn the_document_tells_what_the_program_says() {
         ("A mapped graph in a `.carat` file", mapped::cases()),
         ("Public layouts", layouts::cases()),
         ("Training, predicting and the run folder", runs::cases()),
+        ("Sets of graphs, and folds", runs::graph_cases()),
         ("Effects", runs::effects_cases()),
         ("Sweeps, stores and reports", lab::cases()),
         ("Outputs and downloads", outputs::cases()),

@@ -40,14 +40,33 @@ fn other_features(dir: &Path) {
     put(dir, "other.npz", samples::npz(&arrays));
 }
 
-/// A finished run, and a set of two graphs.
-fn set_of_graphs(dir: &Path) {
-    finished(dir);
+/// `set.npz`: a set of three graphs, of which the second has no nodes and the third is not in this mask of training graphs.
+fn set(dir: &Path, train: [u8; 3]) {
     let mut arrays = samples::own_arrays();
     arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
-    arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
-    arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 2, 4])));
+    arrays.push(("y", "<i8", &[3], i64s(&[0, 1, 1])));
+    arrays.push(("graph_offsets", "<i8", &[4], i64s(&[0, 2, 2, 4])));
+    arrays.push(("train_mask", "|b1", &[3], train.to_vec()));
+    arrays.push(("val_mask", "|b1", &[3], vec![0, 0, 1]));
+    arrays.push(("test_mask", "|b1", &[3], vec![0; 3]));
     put(dir, "set.npz", samples::npz(&arrays));
+}
+
+fn small_set(dir: &Path) {
+    set(dir, [1, 1, 0]);
+}
+
+/// A finished run on one graph, and a set.
+fn set_of_graphs(dir: &Path) {
+    finished(dir);
+    small_set(dir);
+}
+
+/// `graph.npz`, a set, and a finished run on the set.
+fn finished_on_graphs(dir: &Path) {
+    graph(dir);
+    small_set(dir);
+    succeed(dir, "train --data set.npz --hidden 2 --heads 1 --layers 1 --epochs 2 --out run");
 }
 
 /// A run on a graph that has training and validation nodes only.
@@ -106,6 +125,53 @@ pub fn effects_cases() -> Vec<Case> {
     ]
 }
 
+pub fn graph_cases() -> Vec<Case> {
+    vec![
+        case("One graph, to classify graphs", "train --data graph.npz --task graph --out run", graph),
+        case("A set of graphs, to classify nodes", "train --data set.npz --task node --out run", small_set),
+        case("A set of graphs, to time classifying nodes", "bench step --data set.npz --task node", small_set),
+        case("An unknown task", "train --data set.npz --task edge --out run", small_set),
+        case("No training graph", "train --data set.npz --out run", |dir| set(dir, [0; 3])),
+        case("A set too small to validate", "train --data set --out run", |dir| {
+            put_all(&dir.join("set"), samples::tudataset());
+        }),
+        case("Graph offsets that go back", "train --data set.npz --out run", |dir| {
+            let mut arrays = samples::own_arrays();
+            arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
+            arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
+            arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 5, 4])));
+            put(dir, "set.npz", samples::npz(&arrays));
+        }),
+        case("An edge between two graphs of a set", "train --data set.npz --out run", |dir| {
+            let mut arrays = samples::own_arrays();
+            arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));
+            arrays.push(("y", "<i8", &[2], i64s(&[0, 1])));
+            arrays.push(("graph_offsets", "<i8", &[3], i64s(&[0, 1, 4])));
+            put(dir, "set.npz", samples::npz(&arrays));
+        }),
+        case("Drawn neighbours of graphs", "train --data set.npz --fanout 3,3 --out run", small_set),
+        case("Unlabelled graphs as entities", "train --data set.npz --lambda 1 --entities all --out run", small_set),
+        case(
+            "Distributions over a graph",
+            "train --data set.npz --lambda 1 --target distribution --out run",
+            small_set,
+        ),
+        case("A vote among graphs", "train --data set.npz --lambda 1 --regulariser vote --out run", small_set),
+        case("`--folds 2`", "train --data graph.npz --folds 2 --out run", graph),
+        case("A fold that there is not", "train --data graph.npz --folds 3 --split 3 --out run", graph),
+        case("More folds than graphs", "train --data set.npz --folds 10 --out run", small_set),
+        case("Folds and shares", "train --data graph.npz --folds 3 --split-ratio 0.6,0.2,0.2 --out run", graph),
+        case(
+            "A network for graphs, on one graph",
+            "predict --run run --data graph.npz --out p.csv",
+            finished_on_graphs,
+        ),
+        case("Its attention there", "attention --run run --data graph.npz --out a.csv", finished_on_graphs),
+        case("Graphs that the split has none of", "effects --run run --graphs test --out e.csv", finished_on_graphs),
+        case("Other folds for a run that goes on", "train --out run --resume --folds 3", finished_on_graphs),
+    ]
+}
+
 pub fn cases() -> Vec<Case> {
     const TRAIN: &str = "train --data graph.npz --out run";
     const RESUME: &str = "train --out run --resume";
@@ -116,10 +182,6 @@ pub fn cases() -> Vec<Case> {
         case("No validation node", TRAIN, |dir| masks(dir, [1, 0, 0, 0], [0; 4])),
         case("A split that the data has not", "train --data graph.npz --split 3 --out run", graph),
         case("Shares that leave nothing to validate", "train --data graph.npz --split-ratio 1,0,0 --out run", graph),
-        case("A set of graphs", "train --data set --out run", |dir| put_all(&dir.join("set"), samples::tudataset())),
-        case("A set of graphs, to time", "bench step --data set", |dir| {
-            put_all(&dir.join("set"), samples::tudataset());
-        }),
         case("A folder that holds a run", TRAIN, finished),
         case("Other settings for a run that goes on", "train --out run --resume --heads 7", finished),
         case("A damaged checkpoint", RESUME, |dir| killed(dir, b"hello")),

@@ -19,7 +19,8 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     let verdicts = verdict(&runs);
     let curves: Vec<TrainingCurve> =
         merged.curves.iter().filter(|training| !is_synthetic(&training.config.data)).cloned().collect();
-    let own_data = runs.iter().all(|run| super::paper::place(&run.config.data).is_none());
+    let is_public = |data: &String| super::paper::place(data).is_some() || scope.graph_sets.contains(data);
+    let own_data = !runs.iter().any(|run| is_public(&run.config.data));
     if own_data {
         // For somebody's own graph this is the question.
         sections.splice(0..0, verdicts);

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use carat_graph::catalogue;
+use carat::Arm;
+use carat_graph::catalogue::{self, Layout};
 
 use super::paper;
 use crate::sweep::Run;
@@ -18,6 +19,8 @@ pub struct Scope {
     pub datasets: Vec<String>,
     /// Synthetic graphs at hand with their homophily, for the study of homophily.
     pub synthetic: Vec<(String, f64)>,
+    /// Sets of graphs at hand, for graph classification.
+    pub graph_sets: Vec<String>,
     /// The documented subset that takes minutes.
     pub quick: bool,
     /// Splits of each dataset that has several.
@@ -36,6 +39,7 @@ impl Scope {
         Self {
             datasets: datasets.filter(|data| is_there(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| is_there(name)).collect(),
+            graph_sets: graph_sets().into_iter().filter(|name| is_there(name)).collect(),
             quick: false,
             splits: vec![0],
             seeds: vec![0],
@@ -49,15 +53,21 @@ impl Scope {
         let has = |data: &str| runs.iter().any(|run| run.config.data == data);
         let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data);
         let of_study = || runs.iter().filter(|run| of_paper(run) || is_synthetic(run));
+        let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data);
         let splits: BTreeSet<usize> = of_study().map(|run| run.config.split).collect();
-        let seeds: BTreeSet<u64> = of_study().map(|run| run.config.seed).collect();
-        // Only the full grids have the smallest and the largest width, or more than one synthetic graph of each homophily.
+        // Splits of sets of graphs are folds, of which there are always ten.
+        let seeds = of_study().chain(runs.iter().filter(of_graphs)).map(|run| run.config.seed);
+        let seeds: BTreeSet<u64> = seeds.collect();
+        // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, or
+        // the control on sets of graphs.
         let full = |run: &Run| matches!(run.config.hidden, 10 | 200) && of_paper(&run);
         let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.ends_with("-r1");
+        let control = |run: &Run| of_graphs(&run) && run.config.regulariser == Arm::Constant;
         Self {
             datasets: paper::DATASETS.iter().map(|f| f.data.to_string()).filter(|data| has(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| has(name)).collect(),
-            quick: !runs.iter().any(|run| full(run) || replicate(run)),
+            graph_sets: graph_sets().into_iter().filter(|name| has(name)).collect(),
+            quick: !runs.iter().any(|run| full(run) || replicate(run) || control(run)),
             splits: splits.into_iter().collect(),
             seeds: seeds.into_iter().collect(),
             data_dir: data_dir.to_path_buf(),
@@ -79,11 +89,18 @@ fn synthetic() -> Vec<(String, f64)> {
     names.into_iter().filter_map(|name| homophily(&name).map(|homophily| (name, homophily))).collect()
 }
 
+/// Names of the sets of graphs.
+fn graph_sets() -> Vec<String> {
+    let sets = catalogue::entries().iter().filter(|entry| entry.layout == Layout::TuDataset);
+    sets.map(|entry| entry.name.clone()).collect()
+}
+
 #[cfg(test)]
 pub(super) fn everything(quick: bool) -> Scope {
     Scope {
         datasets: paper::DATASETS.iter().map(|figures| figures.data.to_string()).collect(),
         synthetic: synthetic(),
+        graph_sets: graph_sets(),
         quick,
         splits: vec![0],
         seeds: vec![0],
@@ -117,7 +134,7 @@ mod tests {
     #[test]
     fn nothing_lies_nowhere() {
         let scope = Scope::at(Path::new("nowhere"));
-        assert!(scope.datasets.is_empty() && scope.synthetic.is_empty());
+        assert!(scope.datasets.is_empty() && scope.synthetic.is_empty() && scope.graph_sets.is_empty());
     }
 
     #[test]
@@ -132,6 +149,13 @@ mod tests {
         assert_eq!((scope.quick, scope.splits, scope.seeds), (true, vec![0, 2], vec![0, 2024]));
         let replicate = Scope::of_runs(&[baseline("syn-cora-h0.10-r2", 100, 1.0)], Path::new("nowhere"));
         assert!(!replicate.quick && replicate.synthetic.len() == 1);
+        let mut graphs = vec![baseline("MUTAG", 32, 1.0), regularised("MUTAG", 32, 1.0, 1.0)];
+        graphs[0].config.split = 7;
+        graphs[1].config.seed = 3;
+        let scope = Scope::of_runs(&graphs, Path::new("nowhere"));
+        assert_eq!((scope.graph_sets, scope.splits, scope.seeds), (vec!["MUTAG".into()], vec![], vec![0, 3]));
+        graphs[1].config.regulariser = Arm::Constant;
+        assert!(scope.quick && !Scope::of_runs(&graphs, Path::new("nowhere")).quick);
         runs.push(baseline("cora", 200, 1.0));
         assert!(!Scope::of_runs(&runs, Path::new("nowhere")).quick);
     }

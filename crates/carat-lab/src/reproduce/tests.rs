@@ -50,6 +50,7 @@ fn items_come_in_the_report_s_order() {
             "transductive",
             "rounds",
             "homophily",
+            "graphs",
             "runtime"
         ]
     );
@@ -69,6 +70,8 @@ fn every_grid_is_valid_in_full_and_quick() {
         // Per dataset 12 settings: a baseline, and five numbers of rounds at two strengths; Squirrel has four of them.
         ("rounds", 6 * 12 * 11 * 2 + 12 * 9 * 2),
         ("homophily", 33 * 18 * 3 * 2),
+        // Per set 10 folds of three kinds: a baseline, and two arms at three strengths.
+        ("graphs", 3 * 10 * 3 * 7 * 2),
         ("runtime", 7 * 720 + 4),
     ];
     let quick = [
@@ -80,6 +83,8 @@ fn every_grid_is_valid_in_full_and_quick() {
         ("transductive", 4 * 6 * 7 * 2),
         ("rounds", 5 * 6 * 11 * 2),
         ("homophily", 11 * 6 * 3 * 2),
+        // Two sets, a baseline and one strength.
+        ("graphs", 2 * 10 * 3 * 2 * 2),
         ("runtime", (5 * 12 + 2 * 6) * 3 * 2 + 4),
     ];
     for (is_quick, expected) in [(false, full), (true, quick)] {
