@@ -17,7 +17,7 @@ from torch.nn.functional import leaky_relu
 with warnings.catch_warnings():
     # PyG still calls torch.jit.script when it is imported; newer torch versions grumble about it.
     warnings.simplefilter("ignore")
-    from torch_geometric.nn import GATConv, GATv2Conv, TransformerConv, global_add_pool
+    from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, TransformerConv, global_add_pool
 
 KINDS = {
     "gat": lambda width, heads: GATConv(width, width, heads=heads, concat=False, add_self_loops=False),
@@ -25,17 +25,24 @@ KINDS = {
     "transformer": lambda width, heads: TransformerConv(width, width, heads=heads, concat=False),
 }
 
+# Graph convolutions in place of attention, by the weight of an edge. They have no heads.
+CONVOLUTIONS = {
+    "gcn_symmetric": lambda width, heads: GCNConv(width, width),
+    "gcn_none": lambda width, heads: GCNConv(width, width, normalize=False),
+}
+
 
 class Network(torch.nn.Module):
-    """Classifier of one attention kind: `gat`, `gatv2` or `transformer`. Of nodes, or of graphs where `forward` is told
-    the graph of each node and how many graphs there are."""
+    """Classifier of one attention kind (`gat`, `gatv2` or `transformer`), or with graph convolutions. Of nodes, or of
+    graphs where `forward` is told the graph of each node and how many graphs there are."""
 
     def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2):
         super().__init__()
-        if kind not in KINDS:
+        layer = (KINDS | CONVOLUTIONS).get(kind)
+        if layer is None:
             raise ValueError(f"'{kind}' is not an attention kind; choose one of {', '.join(KINDS)}")
         self.encoder = torch.nn.Linear(features, hidden)
-        self.layers = torch.nn.ModuleList(KINDS[kind](hidden, heads) for _ in range(layers))
+        self.layers = torch.nn.ModuleList(layer(hidden, heads) for _ in range(layers))
         self.classifier = torch.nn.Linear(2 * hidden, classes)
 
     def forward(self, x, edge_index, batch=None, graphs=None):

@@ -27,6 +27,8 @@ use crate::intervention::{Deletion, Rerun};
 use crate::kernels::softmax;
 use crate::loss;
 use crate::network::{Network, Workspace};
+use crate::parameters::Layout;
+use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
 /// Gradients below this are compared with it instead of with each other: beneath lies the rounding of differences.
 const SMALLEST_SCALE: f64 = 1e-6;
@@ -90,11 +92,51 @@ pub fn gradient_with(
         total / labels.len() as f64 + on_attention(network, &mut work)
     };
     let layout = network.layout().clone();
+    let checked = compare(&layout, &gradient, |at, shift| {
+        let original = network.parameters()[at];
+        network.parameters_mut()[at] = original + shift;
+        let value = loss(network);
+        network.parameters_mut()[at] = original;
+        value
+    });
+    network.parameters_mut().copy_from_slice(&unchanged);
+    checked
+}
+
+/// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The model
+/// comes back unchanged.
+pub fn whole_graph_gradient(
+    model: &mut dyn WholeGraphModel<f64>,
+    graph: &WholeGraph<f64>,
+    labelled: Labelled<'_>,
+    seed: u64,
+) -> Vec<ParameterCheck> {
+    let (unchanged, buffers) = (model.parameters().to_vec(), model.buffers().to_vec());
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    model.parameters_mut().iter_mut().for_each(|p| *p += rng.random_range(-AWAY..AWAY));
+    let mut gradient = vec![0.0; unchanged.len()];
+    let mut ignored = gradient.clone();
+    model.loss_and_gradient(graph, labelled, seed, &mut gradient);
+    let layout = model.layout().clone();
+    let checked = compare(&layout, &gradient, |at, shift| {
+        let original = model.parameters()[at];
+        model.parameters_mut()[at] = original + shift;
+        let value = model.loss_and_gradient(graph, labelled, seed, &mut ignored);
+        model.parameters_mut()[at] = original;
+        value
+    });
+    model.parameters_mut().copy_from_slice(&unchanged);
+    model.buffers_mut().copy_from_slice(&buffers);
+    checked
+}
+
+/// Compares every gradient with differences of the loss, which `loss_at` knows with one parameter shifted.
+fn compare(layout: &Layout, gradient: &[f64], mut loss_at: impl FnMut(usize, f64) -> f64) -> Vec<ParameterCheck> {
     let mut checked = Vec::new();
     for (parameter, range) in layout.iter() {
         let mut pairs = Vec::with_capacity(range.len());
         for at in range {
-            pairs.push((gradient[at], difference(network, at, gradient[at], &mut loss)));
+            pairs.push((gradient[at], difference(gradient[at], |shift| loss_at(at, shift))));
         }
         let scale = pairs.iter().fold(SMALLEST_SCALE, |scale, (a, n)| scale.max(a.abs()).max(n.abs()));
         let distance = |(a, n): &(f64, f64)| (a - n).abs();
@@ -108,7 +150,6 @@ pub fn gradient_with(
             numeric,
         });
     }
-    network.parameters_mut().copy_from_slice(&unchanged);
     checked
 }
 
@@ -119,22 +160,13 @@ const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 /// So close, relative to the gradient, that no other step need be tried.
 const CLOSE: f64 = 1e-9;
 
-/// The derivative of `loss` with respect to parameter `at`, by the differences that come closest to `analytic`. Five points
-/// cancel the error of third order.
-fn difference(
-    network: &mut Network<f64>,
-    at: usize,
-    analytic: f64,
-    loss: &mut impl FnMut(&Network<f64>) -> f64,
-) -> f64 {
-    let original = network.parameters()[at];
+/// The derivative of a loss, known where its parameter is shifted, by the differences that come closest to `analytic`.
+/// Five points cancel the error of third order.
+fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> f64 {
     let mut closest = f64::NAN;
     for step in STEPS {
-        let mut shifted = |steps: f64| {
-            network.parameters_mut()[at] = original + steps * step;
-            loss(network)
-        };
-        let found = (8.0 * (shifted(1.0) - shifted(-1.0)) - (shifted(2.0) - shifted(-2.0))) / (12.0 * step);
+        let mut at = |steps: f64| shifted(steps * step);
+        let found = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step);
         if closest.is_nan() || (found - analytic).abs() < (closest - analytic).abs() {
             closest = found;
         }
@@ -142,7 +174,6 @@ fn difference(
             break;
         }
     }
-    network.parameters_mut()[at] = original;
     closest
 }
 

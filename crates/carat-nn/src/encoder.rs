@@ -3,15 +3,56 @@
 //! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
 //! over the rows at hand. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
 
+use std::ops::Range;
+
 use carat_graph::{DataError, Features};
 
 use crate::kernels::dense;
 use crate::kernels::sparse::Sparse;
 use crate::matrix::{Matrix, MatrixMut, multiply};
+use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 
 /// Slope of the LeakyReLU after the encoder and before the classifier.
 pub(crate) const SLOPE: f64 = 0.01;
+
+/// Where W1 and b1 lie among a network's parameters: next to each other.
+#[derive(Debug, Clone)]
+pub(crate) struct Encoder {
+    weight: Range<usize>,
+    bias: Range<usize>,
+}
+
+impl Encoder {
+    /// Appends the parameters to a layout.
+    pub(crate) fn lay_out(layout: &mut Layout, features: usize, hidden: usize) -> Self {
+        let linear = Init::Linear { fan_in: features };
+        let weight = Parameter::new("encoder.weight", &[hidden, features], linear);
+        let weight = layout.push(Parameter { transposed: true, ..weight });
+        let bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
+        Self { weight, bias }
+    }
+
+    /// h = LeakyReLU(W1 x + b1).
+    pub(crate) fn forward<T: Real>(&self, parameters: &[T], input: &Input<T>, h: &mut [T]) {
+        input.encode(&parameters[self.weight.clone()], &parameters[self.bias.clone()], h);
+    }
+
+    /// From the gradient of h (overwritten), to which the first rows have an addition, to those of W1 and b1, in their
+    /// places of `gradient`.
+    pub(crate) fn backward<T: Real>(
+        &self,
+        input: &Input<T>,
+        h: &[T],
+        d_direct: Matrix<'_, T>,
+        d_h: &mut [T],
+        gradient: &mut [T],
+    ) {
+        let own = &mut gradient[self.weight.start..self.bias.end];
+        let (d_weight, d_bias) = own.split_at_mut(self.weight.len());
+        input.encode_backward(h, d_direct, d_h, d_weight, d_bias);
+    }
+}
 
 /// Feature rows of some nodes, in the form the encoder computes with.
 #[derive(Debug, Clone)]
@@ -137,7 +178,7 @@ impl<T: Real> Input<T> {
     }
 
     /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
-    pub(crate) fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
+    fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
         let (width, slope) = (bias.len(), T::from_f64(SLOPE));
         match &self.values {
             Values::Dense(values) => {
@@ -149,14 +190,7 @@ impl<T: Real> Input<T> {
     }
 
     /// From the gradient of h (overwritten), to which the first nodes have an addition, to those of W1^T and b1.
-    pub(crate) fn encode_backward(
-        &self,
-        h: &[T],
-        d_direct: Matrix<'_, T>,
-        d_h: &mut [T],
-        d_weight: &mut [T],
-        d_bias: &mut [T],
-    ) {
+    fn encode_backward(&self, h: &[T], d_direct: Matrix<'_, T>, d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
         let width = d_bias.len();
         dense::add_rows_leaky_relu_backward(d_h, d_direct, h, T::from_f64(SLOPE), d_bias);
         match &self.values {

@@ -19,8 +19,10 @@
 //! ```
 
 pub mod check;
+mod classifier;
 mod cost;
 mod encoder;
+mod gcn;
 mod intervention;
 mod kernels;
 mod layers;
@@ -32,20 +34,23 @@ mod parameters;
 mod readout;
 mod real;
 mod rows;
+mod sizes;
 pub mod toolkit;
 mod weights;
 mod whole_graph;
 
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
+pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::{Deletion, Rerun};
 pub use layers::{
     Attention, AttentionKind, Gat, GatV2, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets,
     Transformer, Upstream,
 };
-pub use network::{Network, NetworkConfig, SizeError, Workspace};
+pub use network::{Network, NetworkConfig, Workspace};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};
 pub use real::Real;
-pub use weights::WeightsError;
+pub use sizes::SizeError;
+pub use weights::{WeightsError, whole_graph_to_safetensors};
 pub use whole_graph::{Labelled, WholeGraph, WholeGraphModel};

@@ -16,15 +16,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::encoder::{Input, SLOPE};
-use crate::kernels::dense;
+use crate::classifier::Classifier;
+use crate::encoder::{Encoder, Input};
 use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass, Targets, Upstream};
-use crate::loss;
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
-use crate::parameters::{Init, Layout, Parameter};
+use crate::matrix::Matrix;
+use crate::parameters::Layout;
 use crate::readout;
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows};
+use crate::sizes::{self, SizeError};
 
 /// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,37 +42,14 @@ pub struct NetworkConfig {
     pub classes: usize,
 }
 
-/// 4 GiB of weights. Sizes that are each in range can together ask for more memory than any machine has, and an
-/// allocation that fails ends the process without a word.
-const MAX_PARAMETERS: usize = 1 << 30;
-
-/// Rows per chunk of the passes that take little time per row.
-const CHUNK_ROWS: usize = 1024;
-
-/// A size that makes no network.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} must be between 1 and {limit}, and {found} is not")]
-pub struct SizeError {
-    what: &'static str,
-    found: usize,
-    limit: usize,
-}
-
 impl NetworkConfig {
     /// Checks every size.
     pub fn check(&self) -> Result<(), SizeError> {
-        // The limits keep every buffer's length far from overflow; nothing useful lies beyond them.
-        let sizes = [
-            ("features", self.features, 100_000_000),
-            ("hidden", self.hidden, 65_536),
-            ("heads", self.heads, 1024),
-            ("layers", self.layers, 64),
-            ("classes", self.classes, 1_000_000),
-        ];
-        match sizes.into_iter().find(|(_, found, limit)| *found == 0 || found > limit) {
-            Some((what, found, limit)) => Err(SizeError { what, found, limit }),
-            None => Ok(()),
-        }
+        sizes::FEATURES.check(self.features)?;
+        sizes::HIDDEN.check(self.hidden)?;
+        sizes::HEADS.check(self.heads)?;
+        sizes::LAYERS.check(self.layers)?;
+        sizes::CLASSES.check(self.classes)
     }
 }
 
@@ -91,11 +67,9 @@ pub struct Network<T> {
 
 #[derive(Debug, Clone)]
 struct Places {
-    encoder_weight: Range<usize>,
-    encoder_bias: Range<usize>,
+    encoder: Encoder,
     layers: Vec<Range<usize>>,
-    classifier_weight: Range<usize>,
-    classifier_bias: Range<usize>,
+    classifier: Classifier,
 }
 
 /// Buffers of a forward and a backward pass. They grow to the largest blocks seen and are then reused.
@@ -138,11 +112,7 @@ impl<T: Real> Workspace<T> {
 fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Result<(Layout, Places), SizeError> {
     let mut layout = Layout::default();
     let NetworkConfig { features, hidden, classes, .. } = config;
-    let linear = Init::Linear { fan_in: features };
-    let encoder_weight =
-        Parameter { transposed: true, ..Parameter::new("encoder.weight", &[hidden, features], linear) };
-    let encoder_weight = layout.push(encoder_weight);
-    let encoder_bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
+    let encoder = Encoder::lay_out(&mut layout, features, hidden);
     let mut layers = Vec::new();
     for l in 0..config.layers {
         let start = layout.len();
@@ -152,13 +122,9 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
         }
         layers.push(start..layout.len());
     }
-    let linear = Init::Linear { fan_in: 2 * hidden };
-    let classifier_weight = layout.push(Parameter::new("classifier.weight", &[classes, 2 * hidden], linear));
-    let classifier_bias = layout.push(Parameter::new("classifier.bias", &[classes], linear));
-    if layout.len() > MAX_PARAMETERS {
-        return Err(SizeError { what: "the number of parameters", found: layout.len(), limit: MAX_PARAMETERS });
-    }
-    Ok((layout, Places { encoder_weight, encoder_bias, layers, classifier_weight, classifier_bias }))
+    let classifier = Classifier::lay_out(&mut layout, hidden, classes);
+    sizes::PARAMETERS.check(layout.len())?;
+    Ok((layout, Places { encoder, layers, classifier }))
 }
 
 impl<T: Real> Network<T> {
@@ -210,10 +176,9 @@ impl<T: Real> Network<T> {
     /// Computes the class scores of the blocks' entities. `input` holds the rows of `blocks.nodes()`.
     pub fn forward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
-        let p = |range: &Range<usize>| &self.parameters[range.clone()];
         work.h.resize_with(self.config.layers + 1, Vec::new);
         work.h[0].resize(input.num_rows() * self.config.hidden, T::ZERO);
-        input.encode(p(&self.places.encoder_weight), p(&self.places.encoder_bias), &mut work.h[0]);
+        self.places.encoder.forward(&self.parameters, input, &mut work.h[0]);
         self.forward_encoded(blocks, work);
     }
 
@@ -240,40 +205,21 @@ impl<T: Real> Network<T> {
         let entities = blocks.num_entities();
         work.joined.resize(entities * 2 * hidden, T::ZERO);
         match blocks.graphs() {
-            None => readout::join(&work.h[0], &work.h[layers], hidden, &mut work.joined),
+            None => self.places.classifier.join(&work.h[0], &work.h[layers], |row| row, &mut work.joined),
             Some(graphs) => readout::pool(&work.h[0], &work.h[layers], hidden, graphs, &mut work.joined),
         }
         work.scores.resize(entities * classes, T::ZERO);
-        self.classify(&work.joined, &mut work.scores);
+        self.places.classifier.classify(&self.parameters, &work.joined, &mut work.scores);
     }
 
-    /// The part of every target's class scores that its own encoding has: W2 LeakyReLU([h || 0]) + b2.
+    /// The part of every target's class scores that its own encoding has.
     pub(crate) fn own_scores(&self, work: &Workspace<T>, scores: &mut Vec<T>) {
-        let NetworkConfig { hidden, classes, .. } = self.config;
-        let rows = work.joined.len() / (2 * hidden);
-        scores.resize(rows * classes, T::ZERO);
-        let joined = Matrix::strided(&work.joined, rows, hidden, 2 * hidden);
-        let weight = &self.parameters[self.places.classifier_weight.clone()];
-        let weight = Matrix::strided(weight, classes, hidden, 2 * hidden);
-        dense::affine(scores, joined, weight.t(), &self.parameters[self.places.classifier_bias.clone()]);
+        self.places.classifier.own_scores(&self.parameters, &work.joined, scores);
     }
 
-    /// Adds the part of the last layer's output to class scores: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
+    /// Adds the part of the last layer's output, given LeakyReLU of it, to class scores.
     pub(crate) fn add_last_scores(&self, last: &[T], scores: &mut [T]) {
-        let NetworkConfig { hidden, classes, .. } = self.config;
-        let rows = last.len() / hidden;
-        let weight = &self.parameters[self.places.classifier_weight.clone()][hidden..];
-        let weight = Matrix::strided(weight, classes, hidden, 2 * hidden);
-        multiply_add(MatrixMut::new(scores, rows, classes), Matrix::new(last, rows, hidden), weight.t(), T::ONE);
-    }
-
-    /// scores = W2 joined + b2, where `joined` holds rows of LeakyReLU(r).
-    fn classify(&self, joined: &[T], scores: &mut [T]) {
-        let NetworkConfig { hidden, classes, .. } = self.config;
-        let rows = joined.len() / (2 * hidden);
-        let weight = &self.parameters[self.places.classifier_weight.clone()];
-        let (joined, weight) = (Matrix::new(joined, rows, 2 * hidden), Matrix::new(weight, classes, 2 * hidden));
-        dense::affine(scores, joined, weight.t(), &self.parameters[self.places.classifier_bias.clone()]);
+        self.places.classifier.add_last_scores(&self.parameters, last, scores);
     }
 
     /// Mean cross-entropy of the first entities against `labels`, and its gradient with respect to every parameter,
@@ -287,64 +233,31 @@ impl<T: Real> Network<T> {
         work: &mut Workspace<T>,
         gradient: &mut [T],
     ) -> f64 {
-        let classes = self.config.classes;
         assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
-        work.d_scores.resize(labels.len() * classes, T::ZERO);
-        let weight = T::from_f64(1.0 / labels.len() as f64);
-        let chunks = Chunks::even(labels.len(), CHUNK_ROWS);
-        let mut totals = vec![0.0; chunks.len()];
-        let outputs = (Rows::new(&mut work.d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
-        chunks.run(outputs, |range, (d_scores, total)| {
-            let scores = &work.scores[range.start * classes..range.end * classes];
-            let loss = loss::cross_entropies(scores, &labels[range], weight, d_scores.into_slice());
-            total.into_slice()[0] = loss;
-        });
+        let loss = self.places.classifier.loss(&work.scores, labels, &mut work.d_scores);
         self.backward(blocks, input, work, gradient);
-        totals.iter().sum::<f64>() / labels.len() as f64
+        loss
     }
 
     /// From `work.d_scores` to the gradient of every parameter.
     fn backward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>, gradient: &mut [T]) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         let labelled = work.d_scores.len() / classes;
-        let d_scores = Matrix::new(&work.d_scores, labelled, classes);
-        let joined = &work.joined[..labelled * 2 * hidden];
-        let joined_rows = Matrix::new(joined, labelled, 2 * hidden);
-        let d_weight = MatrixMut::new(&mut gradient[self.places.classifier_weight.clone()], classes, 2 * hidden);
-        multiply(d_weight, d_scores.t(), joined_rows, T::ONE);
-        let d_bias = &mut gradient[self.places.classifier_bias.clone()];
-        d_bias.fill(T::ZERO);
-        dense::add_column_sums(d_bias, &work.d_scores);
-        work.d_joined.resize(joined.len(), T::ZERO);
-        let weight = Matrix::new(&self.parameters[self.places.classifier_weight.clone()], classes, 2 * hidden);
         work.d_h.resize_with(layers + 1, Vec::new);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
             d_h.resize(h.len(), T::ZERO);
         }
-        let d_joined_of = |range: Range<usize>, d_joined: &mut [T]| {
-            let out = MatrixMut::new(d_joined, range.len(), 2 * hidden);
-            product_here(out, d_scores.rows(range.clone()), weight, T::ONE, false);
-            let joined = &joined[range.start * 2 * hidden..range.end * 2 * hidden];
-            dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
-        };
         // The second half of a joined row reaches the last layer, the first half the encoder directly.
+        let Workspace { joined, d_scores, d_joined, d_pooled, d_h, .. } = &mut *work;
         let nodes = blocks.graphs().map_or(labelled, |graphs| graphs[labelled]);
-        let (d_last, d_rest) = work.d_h[layers].split_at_mut(nodes * hidden);
-        let chunks = row_chunks(labelled, 2 * hidden * classes);
-        let d_joined = Rows::new(&mut work.d_joined, 2 * hidden);
+        let (d_last, d_rest) = d_h[layers].split_at_mut(nodes * hidden);
+        let classifier = &self.places.classifier;
         match blocks.graphs() {
-            None => chunks.run((d_joined, Rows::new(d_last, hidden)), |range, (d_joined, d_last)| {
-                let d_joined = d_joined.into_slice();
-                d_joined_of(range, d_joined);
-                let d_last = d_last.into_slice().chunks_exact_mut(hidden);
-                for (d_h, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {
-                    d_h.copy_from_slice(&d_joined[hidden..]);
-                }
-            }),
+            None => classifier.backward(&self.parameters, joined, d_scores, d_joined, Some(d_last), gradient),
             Some(graphs) => {
-                chunks.run(d_joined, |range, d_joined| d_joined_of(range, d_joined.into_slice()));
-                work.d_pooled.resize(nodes * hidden, T::ZERO);
-                readout::spread(&work.d_joined, hidden, &graphs[..=labelled], &mut work.d_pooled, d_last);
+                classifier.backward(&self.parameters, joined, d_scores, d_joined, None, gradient);
+                d_pooled.resize(nodes * hidden, T::ZERO);
+                readout::spread(d_joined, hidden, &graphs[..=labelled], d_pooled, d_last);
             }
         }
         d_rest.fill(T::ZERO);
@@ -356,12 +269,11 @@ impl<T: Real> Network<T> {
             d_parameters.fill(T::ZERO);
             self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
-        let (d_weight, d_bias) = gradient[..self.places.encoder_bias.end].split_at_mut(self.places.encoder_weight.end);
         let d_direct = match blocks.graphs() {
             None => Matrix::strided(&work.d_joined, labelled, hidden, 2 * hidden),
             Some(_) => Matrix::new(&work.d_pooled, nodes, hidden),
         };
-        input.encode_backward(&work.h[0], d_direct, &mut work.d_h[0], d_weight, d_bias);
+        self.places.encoder.backward(input, &work.h[0], d_direct, &mut work.d_h[0], gradient);
     }
 
     pub(crate) fn pass<'a>(&'a self, layer: usize, h: &'a [T]) -> Pass<'a, T> {

@@ -72,6 +72,9 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// No parameters.
+    pub(crate) const EMPTY: Self = Self { parameters: Vec::new() };
+
     /// Appends a parameter and returns its place.
     pub fn push(&mut self, parameter: Parameter) -> Range<usize> {
         let start = self.len();

@@ -1,8 +1,7 @@
-//! From what the network says about nodes to what is classified.
+//! From what the network says about nodes to what it says about their graph.
 //!
 //! ```text
-//! nodes:  r_j = [h_j || h'_j]
-//! graphs: r_g = sum over the nodes j of g of [h_j || h'_j]
+//! r_g = sum over the nodes j of g of [h_j || h'_j]
 //! ```
 //!
 //! What the classifier reads is LeakyReLU(r). A graph without nodes has r = 0.
@@ -14,19 +13,6 @@ use crate::rows::{Chunks, EdgeRows, Rows};
 
 /// Nodes per chunk: they take little time each.
 const CHUNK_ROWS: usize = 1024;
-
-/// joined = LeakyReLU([h || last]) for the rows of `joined`, the first of `h`.
-pub(crate) fn join<T: Real>(h: &[T], last: &[T], hidden: usize, joined: &mut [T]) {
-    Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
-        let joined = joined.into_slice();
-        let rows = h.chunks_exact(hidden).zip(last.chunks_exact(hidden)).skip(range.start);
-        for (joined, (h, last)) in joined.chunks_exact_mut(2 * hidden).zip(rows) {
-            joined[..hidden].copy_from_slice(h);
-            joined[hidden..].copy_from_slice(last);
-        }
-        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
-    });
-}
 
 /// joined = LeakyReLU(sum over the nodes of each graph of [h || last]). Graph g has the rows `graphs[g]..graphs[g + 1]`,
 /// which are added up in their order.

@@ -4,8 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use carat_graph::printable;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
 
-use crate::network::{Network, NetworkConfig, SizeError};
+use crate::gcn::{GcnConfig, GcnNetwork};
+use crate::network::{Network, NetworkConfig};
+use crate::parameters::Layout;
+use crate::sizes::SizeError;
+use crate::whole_graph::WholeGraphModel;
 
 /// What can be wrong with a model file.
 #[derive(Debug, thiserror::Error)]
@@ -43,43 +48,21 @@ pub enum WeightsError {
     Size(#[from] SizeError),
 }
 
-/// The one metadata key; its value is the [`NetworkConfig`] as JSON.
+/// The one metadata key; its value is the [`NetworkConfig`], or another model's sizes, as JSON.
 const METADATA_KEY: &str = "carat";
 
 impl Network<f32> {
     /// The model file's bytes; the same network always gives the same bytes.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
-        let mut tensors: BTreeMap<String, (Vec<usize>, Vec<u8>)> = BTreeMap::new();
-        for (parameter, range) in self.layout().iter() {
-            let mut values = vec![0.0f32; parameter.len()];
-            self.layout().export(parameter, &self.parameters()[range], &mut values);
-            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-            tensors.insert(parameter.name.clone(), (parameter.shape.clone(), bytes));
-        }
-        let views = tensors
-            .iter()
-            .map(|(name, (shape, bytes))| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
-            .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
-            .map_err(|e| WeightsError::Format(e.to_string()))?;
-        let description = serde_json::to_string(&self.config()).map_err(|e| WeightsError::Format(e.to_string()))?;
         // An attention of a user's own has no name that a reader would know, and must not pass for another.
-        let metadata = self.built_in.then(|| HashMap::from([(METADATA_KEY.to_string(), description)]));
-        safetensors::serialize(views, metadata).map_err(|e| WeightsError::Format(e.to_string()))
+        let description = self.built_in.then(|| serde_json::to_string(&self.config())).transpose();
+        write(&[(self.layout(), self.parameters())], description.map_err(|e| WeightsError::Format(e.to_string()))?)
     }
 
     /// A network from a model file that carat wrote, of one of carat's own kinds.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
-        let config: NetworkConfig = metadata
-            .metadata()
-            .as_ref()
-            .and_then(|entries| entries.get(METADATA_KEY))
-            .and_then(|text| serde_json::from_str(text).ok())
-            .ok_or(WeightsError::NoDescription)?;
-        // The file must hold what the sizes claim, before anything of those sizes is allocated.
-        if Self::num_parameters(config)?.saturating_mul(4) > bytes.len() {
-            return Err(WeightsError::Format("the file is smaller than the network it describes".into()));
-        }
+        let config: NetworkConfig = described(bytes)?;
+        holds(bytes, Self::num_parameters(config)?)?;
         let mut network = Self::new(config, 0)?;
         network.load_safetensors(bytes)?;
         Ok(network)
@@ -87,10 +70,80 @@ impl Network<f32> {
 
     /// Takes every parameter from a safetensors file with PyG's names and shapes. Nothing may be missing or left over.
     pub fn load_safetensors(&mut self, bytes: &[u8]) -> Result<(), WeightsError> {
-        let file = SafeTensors::deserialize(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
-        let mut left: BTreeSet<&str> = file.names().into_iter().collect();
         let layout = self.layout().clone();
-        let mut loaded = vec![0.0f32; layout.len()];
+        read(bytes, &mut [(&layout, self.parameters_mut())])
+    }
+}
+
+impl GcnNetwork<f32> {
+    /// A network from a model file that carat wrote.
+    pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
+        let config: GcnConfig = described(bytes)?;
+        holds(bytes, Self::num_parameters(config)?)?;
+        let mut network = Self::new(config, 0)?;
+        load_whole_graph(&mut network, bytes)?;
+        Ok(network)
+    }
+}
+
+/// The model file of a model of the whole graph, running statistics included.
+pub fn whole_graph_to_safetensors(model: &dyn WholeGraphModel<f32>) -> Result<Vec<u8>, WeightsError> {
+    let description = model.description().map_err(|e| WeightsError::Format(e.to_string()))?;
+    write(&[(model.layout(), model.parameters()), (model.buffer_layout(), model.buffers())], Some(description))
+}
+
+/// Takes every parameter and running statistic from a model file. Nothing may be missing or left over.
+pub(crate) fn load_whole_graph(model: &mut dyn WholeGraphModel<f32>, bytes: &[u8]) -> Result<(), WeightsError> {
+    let (layout, buffer_layout) = (model.layout().clone(), model.buffer_layout().clone());
+    let mut parameters = model.parameters().to_vec();
+    let mut buffers = model.buffers().to_vec();
+    read(bytes, &mut [(&layout, &mut parameters), (&buffer_layout, &mut buffers)])?;
+    model.parameters_mut().copy_from_slice(&parameters);
+    model.buffers_mut().copy_from_slice(&buffers);
+    Ok(())
+}
+
+/// What a model file says of its model.
+pub(crate) fn described<C: DeserializeOwned>(bytes: &[u8]) -> Result<C, WeightsError> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
+    let description = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+    description.and_then(|text| serde_json::from_str(text).ok()).ok_or(WeightsError::NoDescription)
+}
+
+/// Refuses a file that is too small for so many values, before anything of that size is allocated.
+pub(crate) fn holds(bytes: &[u8], values: usize) -> Result<(), WeightsError> {
+    if values.saturating_mul(4) > bytes.len() {
+        return Err(WeightsError::Format("the file is smaller than the network it describes".into()));
+    }
+    Ok(())
+}
+
+/// The bytes of a model file; the same values always give the same bytes.
+fn write(parts: &[(&Layout, &[f32])], description: Option<String>) -> Result<Vec<u8>, WeightsError> {
+    let mut tensors: BTreeMap<String, (Vec<usize>, Vec<u8>)> = BTreeMap::new();
+    for (layout, values) in parts {
+        for (parameter, range) in layout.iter() {
+            let mut exported = vec![0.0f32; parameter.len()];
+            layout.export(parameter, &values[range], &mut exported);
+            let bytes = exported.iter().flat_map(|v| v.to_le_bytes()).collect();
+            tensors.insert(parameter.name.clone(), (parameter.shape.clone(), bytes));
+        }
+    }
+    let views = tensors
+        .iter()
+        .map(|(name, (shape, bytes))| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+        .map_err(|e| WeightsError::Format(e.to_string()))?;
+    let metadata = description.map(|description| HashMap::from([(METADATA_KEY.to_string(), description)]));
+    safetensors::serialize(views, metadata).map_err(|e| WeightsError::Format(e.to_string()))
+}
+
+/// Fills every part from a file, or none of them where the file does not fit.
+fn read(bytes: &[u8], parts: &mut [(&Layout, &mut [f32])]) -> Result<(), WeightsError> {
+    let file = SafeTensors::deserialize(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
+    let mut left: BTreeSet<&str> = file.names().into_iter().collect();
+    let mut loaded: Vec<Vec<f32>> = parts.iter().map(|(layout, _)| vec![0.0; layout.len()]).collect();
+    for ((layout, _), loaded) in parts.iter().zip(&mut loaded) {
         for (parameter, range) in layout.iter() {
             let name = || parameter.name.clone();
             let tensor = file.tensor(&parameter.name).map_err(|_| WeightsError::Missing(name()))?;
@@ -109,19 +162,20 @@ impl Network<f32> {
             }
             layout.store(parameter, &values, &mut loaded[range]);
         }
-        match left.into_iter().next() {
-            Some(name) => Err(WeightsError::Unexpected(name.to_string())),
-            None => {
-                self.parameters_mut().copy_from_slice(&loaded);
-                Ok(())
-            }
-        }
     }
+    if let Some(name) = left.into_iter().next() {
+        return Err(WeightsError::Unexpected(name.to_string()));
+    }
+    for ((_, values), loaded) in parts.iter_mut().zip(&loaded) {
+        values.copy_from_slice(loaded);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gcn::GcnNorm;
     use crate::layers::{AttentionKind, Gat};
 
     fn network(arch: AttentionKind, hidden: usize) -> Network<f32> {
@@ -138,6 +192,21 @@ mod tests {
             let after = Network::from_safetensors(&bytes).unwrap();
             assert_eq!(before.parameters(), after.parameters());
             assert_eq!(before.config(), after.config());
+        }
+    }
+
+    #[test]
+    fn a_graph_convolution_network_survives_the_file_and_is_no_other() {
+        let config = GcnConfig { norm: GcnNorm::None, features: 5, hidden: 4, layers: 2, classes: 3 };
+        let before = GcnNetwork::new(config, 1).unwrap();
+        let bytes = whole_graph_to_safetensors(&before).unwrap();
+        let after = GcnNetwork::from_safetensors(&bytes).unwrap();
+        assert_eq!((before.parameters(), before.config()), (after.parameters(), after.config()));
+        assert!(matches!(Network::from_safetensors(&bytes), Err(WeightsError::NoDescription)));
+        let attention = network(AttentionKind::Gat, 4).to_safetensors().unwrap();
+        assert!(matches!(GcnNetwork::from_safetensors(&attention), Err(WeightsError::NoDescription)));
+        for cut in 0..bytes.len() {
+            assert!(GcnNetwork::from_safetensors(&bytes[..cut]).is_err());
         }
     }
 

@@ -53,6 +53,9 @@ pub struct Labelled<'a> {
 
 /// A model of the whole graph with hand-derived gradients.
 pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
+    /// Features per node that it reads.
+    fn features(&self) -> usize;
+
     /// Number of classes.
     fn classes(&self) -> usize;
 
@@ -65,14 +68,21 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
     /// All parameters, to change.
     fn parameters_mut(&mut self) -> &mut [T];
 
-    /// Names, shapes and places of what training changes without a gradient, such as running means.
-    fn buffer_layout(&self) -> &Layout;
+    /// Names, shapes and places of what training changes without a gradient, such as running means; none in most models.
+    fn buffer_layout(&self) -> &Layout {
+        const NONE: &Layout = &Layout::EMPTY;
+        NONE
+    }
 
-    /// All of that, as laid out; empty for most models.
-    fn buffers(&self) -> &[T];
+    /// All of that, as laid out.
+    fn buffers(&self) -> &[T] {
+        &[]
+    }
 
     /// The same, to change.
-    fn buffers_mut(&mut self) -> &mut [T];
+    fn buffers_mut(&mut self) -> &mut [T] {
+        &mut []
+    }
 
     /// Class scores of every node as at prediction, nodes x classes.
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>);
@@ -86,4 +96,7 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
         seed: u64,
         gradient: &mut [T],
     ) -> f64;
+
+    /// Its sizes as JSON: what a model file says of the model, and from which it is made again.
+    fn description(&self) -> Result<String, serde_json::Error>;
 }

@@ -4,17 +4,11 @@ mod support;
 
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
-use support::{Golden, data_dir, network, small_graph, small_set};
+use support::{Golden, close, compare_gradient, data_dir, network, small_graph, small_set};
 
 const LOGITS: f64 = 1e-4;
 const ATTENTION: f64 = 1e-5;
-const GRADIENT: f64 = 1e-4;
 const HIDDEN: usize = 8;
-
-fn close(found: f32, expected: f32, tolerance: f64, what: &str) {
-    let difference = (f64::from(found) - f64::from(expected)).abs();
-    assert!(difference <= tolerance, "{what}: {found} where PyG has {expected}");
-}
 
 /// Name, shape and values.
 type Named = (String, Vec<usize>, Vec<f32>);
@@ -41,18 +35,6 @@ fn gradients_on(network: &Network<f32>, dataset: &Dataset, blocks: &Blocks, labe
         (parameter.name.clone(), parameter.shape.clone(), values)
     });
     (loss, named.collect())
-}
-
-/// Relative to the largest entry of the tensor, as one judges a gradient.
-fn compare_gradient(found: &[f32], expected: &[f32], what: &str) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let scale = expected.iter().fold(0.0f32, |m, g| m.max(g.abs()));
-    // A key bias shifts every score of a target alike; its gradient is 0 up to PyG's rounding.
-    let floor = if what.ends_with("lin_key.bias") { 1.0 } else { f64::from(scale) };
-    assert!(floor > 0.0, "{what}: no gradient to compare");
-    for (f, e) in found.iter().zip(expected) {
-        close(*f, *e, GRADIENT * floor, what);
-    }
 }
 
 fn configurations() -> impl Iterator<Item = (AttentionKind, usize, usize)> {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use carat_graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
-use carat_nn::{Network, NetworkConfig, Real};
+use carat_nn::{Layout, Network, NetworkConfig, Real};
 use safetensors::SafeTensors;
 
 /// A file that `tools/golden` made.
@@ -82,13 +82,37 @@ pub fn small_set() -> Dataset {
 pub fn network<T: Real>(config: NetworkConfig, golden: &Golden, fallback: Option<&Golden>) -> Network<T> {
     let mut network = Network::<T>::new(config, 0).unwrap();
     let layout = network.layout().clone();
+    let files: Vec<&Golden> = [golden].into_iter().chain(fallback).collect();
+    fill(&layout, network.parameters_mut(), &files);
+    network
+}
+
+/// Takes every parameter from the first of the files that has it.
+pub fn fill<T: Real>(layout: &Layout, parameters: &mut [T], files: &[&Golden]) {
     for (parameter, range) in layout.iter() {
         let name = format!("param.{}", parameter.name);
-        let file = if golden.has(&name) { golden } else { fallback.unwrap() };
+        let file = files.iter().find(|file| file.has(&name)).unwrap_or_else(|| panic!("no file has {name}"));
         let values: Vec<T> = file.floats(&name).into_iter().map(T::from_f32).collect();
-        layout.store(parameter, &values, &mut network.parameters_mut()[range]);
+        layout.store(parameter, &values, &mut parameters[range]);
     }
-    network
+}
+
+/// Fails where two values are further apart than the tolerance.
+pub fn close(found: f32, expected: f32, tolerance: f64, what: &str) {
+    let difference = (f64::from(found) - f64::from(expected)).abs();
+    assert!(difference <= tolerance, "{what}: {found} where PyG has {expected}");
+}
+
+/// Relative to the largest entry of the tensor, as one judges a gradient.
+pub fn compare_gradient(found: &[f32], expected: &[f32], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0f32, |m, g| m.max(g.abs()));
+    // A key bias shifts every score of a target alike; its gradient is 0 up to PyG's rounding.
+    let floor = if what.ends_with("lin_key.bias") { 1.0 } else { f64::from(scale) };
+    assert!(floor > 0.0, "{what}: no gradient to compare");
+    for (f, e) in found.iter().zip(expected) {
+        close(*f, *e, 1e-4 * floor, what);
+    }
 }
 
 /// The folder of real datasets, or nothing, and then it says so.

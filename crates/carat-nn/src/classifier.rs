@@ -1,0 +1,137 @@
+//! The end of a network: class scores from what the encoder and the last layer say about a node, or about all nodes of a
+//! graph ([`crate::readout`]), and their loss.
+//!
+//! ```text
+//! scores = W2 LeakyReLU([h || h']) + b2
+//! ```
+
+use std::ops::Range;
+
+use crate::encoder::SLOPE;
+use crate::kernels::dense;
+use crate::loss;
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
+use crate::parameters::{Init, Layout, Parameter};
+use crate::real::Real;
+use crate::rows::{ChunkRows, Chunks, Rows};
+
+/// Rows per chunk of the passes that take little time per row.
+const CHUNK_ROWS: usize = 1024;
+
+/// Where W2 and b2 lie among a network's parameters.
+#[derive(Debug, Clone)]
+pub(crate) struct Classifier {
+    weight: Range<usize>,
+    bias: Range<usize>,
+    hidden: usize,
+    classes: usize,
+}
+
+impl Classifier {
+    /// Appends the parameters to a layout.
+    pub(crate) fn lay_out(layout: &mut Layout, hidden: usize, classes: usize) -> Self {
+        let linear = Init::Linear { fan_in: 2 * hidden };
+        let weight = layout.push(Parameter::new("classifier.weight", &[classes, 2 * hidden], linear));
+        let bias = layout.push(Parameter::new("classifier.bias", &[classes], linear));
+        Self { weight, bias, hidden, classes }
+    }
+
+    /// joined = LeakyReLU([h || last]), whose row r is made of row `place(r)` of both.
+    pub(crate) fn join<T: Real>(&self, h: &[T], last: &[T], place: impl Fn(usize) -> usize + Sync, joined: &mut [T]) {
+        let hidden = self.hidden;
+        Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
+            let joined = joined.into_slice();
+            for (joined, row) in joined.chunks_exact_mut(2 * hidden).zip(range) {
+                let place = place(row) * hidden..(place(row) + 1) * hidden;
+                joined[..hidden].copy_from_slice(&h[place.clone()]);
+                joined[hidden..].copy_from_slice(&last[place]);
+            }
+            dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+        });
+    }
+
+    /// scores = W2 joined + b2.
+    pub(crate) fn classify<T: Real>(&self, parameters: &[T], joined: &[T], scores: &mut [T]) {
+        let Self { hidden, classes, .. } = *self;
+        let rows = joined.len() / (2 * hidden);
+        let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
+        let joined = Matrix::new(joined, rows, 2 * hidden);
+        dense::affine(scores, joined, weight.t(), &parameters[self.bias.clone()]);
+    }
+
+    /// The part of the scores that a node's own encoding has: W2 LeakyReLU([h || 0]) + b2.
+    pub(crate) fn own_scores<T: Real>(&self, parameters: &[T], joined: &[T], scores: &mut Vec<T>) {
+        let Self { hidden, classes, .. } = *self;
+        let rows = joined.len() / (2 * hidden);
+        scores.resize(rows * classes, T::ZERO);
+        let joined = Matrix::strided(joined, rows, hidden, 2 * hidden);
+        let weight = Matrix::strided(&parameters[self.weight.clone()], classes, hidden, 2 * hidden);
+        dense::affine(scores, joined, weight.t(), &parameters[self.bias.clone()]);
+    }
+
+    /// Adds the part that the last layer's output has: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
+    pub(crate) fn add_last_scores<T: Real>(&self, parameters: &[T], last: &[T], scores: &mut [T]) {
+        let Self { hidden, classes, .. } = *self;
+        let rows = last.len() / hidden;
+        let weight = Matrix::strided(&parameters[self.weight.clone()][hidden..], classes, hidden, 2 * hidden);
+        multiply_add(MatrixMut::new(scores, rows, classes), Matrix::new(last, rows, hidden), weight.t(), T::ONE);
+    }
+
+    /// Mean cross-entropy of the first rows of scores, one for each label, and its gradient with respect to them.
+    pub(crate) fn loss<T: Real>(&self, scores: &[T], labels: &[u32], d_scores: &mut Vec<T>) -> f64 {
+        let classes = self.classes;
+        d_scores.resize(labels.len() * classes, T::ZERO);
+        let weight = T::from_f64(1.0 / labels.len() as f64);
+        let chunks = Chunks::even(labels.len(), CHUNK_ROWS);
+        let mut totals = vec![0.0; chunks.len()];
+        let outputs = (Rows::new(d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
+        chunks.run(outputs, |range, (d_scores, total)| {
+            let scores = &scores[range.start * classes..range.end * classes];
+            let loss = loss::cross_entropies(scores, &labels[range], weight, d_scores.into_slice());
+            total.into_slice()[0] = loss;
+        });
+        totals.iter().sum::<f64>() / labels.len() as f64
+    }
+
+    /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, of the rows of
+    /// [h || h'], and where rows are nodes once more of h' alone (`d_last`, as many rows as have a gradient).
+    pub(crate) fn backward<T: Real>(
+        &self,
+        parameters: &[T],
+        joined: &[T],
+        d_scores: &[T],
+        d_joined: &mut Vec<T>,
+        d_last: Option<&mut [T]>,
+        gradient: &mut [T],
+    ) {
+        let Self { hidden, classes, .. } = *self;
+        let labelled = d_scores.len() / classes;
+        let joined = &joined[..labelled * 2 * hidden];
+        let rows = Matrix::new(d_scores, labelled, classes);
+        let d_weight = MatrixMut::new(&mut gradient[self.weight.clone()], classes, 2 * hidden);
+        multiply(d_weight, rows.t(), Matrix::new(joined, labelled, 2 * hidden), T::ONE);
+        let d_bias = &mut gradient[self.bias.clone()];
+        d_bias.fill(T::ZERO);
+        dense::add_column_sums(d_bias, d_scores);
+        d_joined.resize(joined.len(), T::ZERO);
+        let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
+        let rows_of = |range: Range<usize>, d_joined: &mut [T]| {
+            let out = MatrixMut::new(d_joined, range.len(), 2 * hidden);
+            product_here(out, rows.rows(range.clone()), weight, T::ONE, false);
+            let joined = &joined[range.start * 2 * hidden..range.end * 2 * hidden];
+            dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
+        };
+        let (chunks, d_joined) = (row_chunks(labelled, 2 * hidden * classes), Rows::new(d_joined, 2 * hidden));
+        match d_last {
+            None => chunks.run(d_joined, |range, d_joined| rows_of(range, d_joined.into_slice())),
+            Some(d_last) => chunks.run((d_joined, Rows::new(d_last, hidden)), |range, (d_joined, d_last)| {
+                let d_joined = d_joined.into_slice();
+                rows_of(range, d_joined);
+                let d_last = d_last.into_slice().chunks_exact_mut(hidden);
+                for (d_last, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {
+                    d_last.copy_from_slice(&d_joined[hidden..]);
+                }
+            }),
+        }
+    }
+}

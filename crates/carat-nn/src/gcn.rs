@@ -1,0 +1,317 @@
+//! A graph convolution network (Kipf and Welling): PyG's GCNConv between the encoder and the classifier of the attention
+//! network.
+//!
+//! ```text
+//! h      = LeakyReLU(W1 x + b1)                       encoder
+//! h^l+1  = (A h^l) W^T + b                            L graph convolutions, nothing in between
+//! scores = W2 LeakyReLU([h || h^L]) + b2              classifier
+//!
+//! symmetric:  A_ji = 1 / sqrt(d_i d_j) for every in-edge (i, j) and for j itself; d_j counts j's in-edges and j itself
+//! none:       A_ji = 1 for every in-edge (i, j)
+//! ```
+//!
+//! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W before it
+//! sums; both are linear, so the order decides nothing but rounding, and here the bias goes along with the product.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use carat_graph::Block;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::Classifier;
+use crate::encoder::Encoder;
+use crate::kernels::convolution::{self, Weights};
+use crate::kernels::dense;
+use crate::matrix::{Matrix, MatrixMut, multiply};
+use crate::parameters::{Init, Layout, Parameter};
+use crate::real::Real;
+use crate::sizes::{self, SizeError};
+use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
+
+/// What an in-edge weighs in a graph convolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GcnNorm {
+    /// 1 / sqrt(d_i d_j), with every node among its own in-neighbours.
+    #[default]
+    Symmetric,
+    /// 1: the plain sum over in-neighbours.
+    None,
+}
+
+impl GcnNorm {
+    /// Every norm.
+    pub const ALL: [Self; 2] = [Self::Symmetric, Self::None];
+
+    /// The name used in flags and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Symmetric => "symmetric",
+            Self::None => "none",
+        }
+    }
+
+    /// Weights of the block's edges, and of its targets themselves.
+    fn weigh<T: Real>(self, block: Block<'_>, edges: &mut Vec<T>, own: &mut Vec<T>) {
+        edges.clear();
+        own.clear();
+        match self {
+            Self::None => {
+                edges.resize(block.num_edges(), T::ONE);
+                own.resize(block.num_targets(), T::ZERO);
+            }
+            Self::Symmetric => {
+                let has_loop = |j: usize| block.in_neighbours(j).iter().any(|&i| i as usize == j);
+                let degree = |j: usize| block.in_neighbours(j).len() + usize::from(!has_loop(j));
+                let root: Vec<f64> = (0..block.num_targets()).map(|j| 1.0 / (degree(j) as f64).sqrt()).collect();
+                for (j, &root_j) in root.iter().enumerate() {
+                    let weights = block.in_neighbours(j).iter().map(|&i| T::from_f64(root[i as usize] * root_j));
+                    edges.extend(weights);
+                    own.push(if has_loop(j) { T::ZERO } else { T::from_f64(root_j * root_j) });
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for GcnNorm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for GcnNorm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|norm| norm.name() == text);
+        found.ok_or_else(|| format!("'{text}' is not a norm of a graph convolution; choose symmetric or none"))
+    }
+}
+
+/// Sizes of a graph convolution network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GcnConfig {
+    /// What an in-edge weighs.
+    pub norm: GcnNorm,
+    /// Features per node.
+    pub features: usize,
+    /// F: width of the encoder and of every layer.
+    pub hidden: usize,
+    /// L: number of graph convolutions.
+    pub layers: usize,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+impl GcnConfig {
+    /// Checks every size.
+    pub fn check(&self) -> Result<(), SizeError> {
+        sizes::FEATURES.check(self.features)?;
+        sizes::HIDDEN.check(self.hidden)?;
+        sizes::LAYERS.check(self.layers)?;
+        sizes::CLASSES.check(self.classes)
+    }
+
+    fn lay_out(&self) -> Result<(Layout, Places), SizeError> {
+        self.check()?;
+        let Self { features, hidden, classes, .. } = *self;
+        let mut layout = Layout::default();
+        let encoder = Encoder::lay_out(&mut layout, features, hidden);
+        let mut layers = Vec::new();
+        for l in 0..self.layers {
+            let weight = Parameter::new(format!("layers.{l}.lin.weight"), &[hidden, hidden], Init::Glorot);
+            let weight = layout.push(weight);
+            let bias = layout.push(Parameter::new(format!("layers.{l}.bias"), &[hidden], Init::Zeros));
+            layers.push(LayerPlaces { weight, bias });
+        }
+        let classifier = Classifier::lay_out(&mut layout, hidden, classes);
+        sizes::PARAMETERS.check(layout.len())?;
+        Ok((layout, Places { encoder, layers, classifier }))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Places {
+    encoder: Encoder,
+    layers: Vec<LayerPlaces>,
+    classifier: Classifier,
+}
+
+#[derive(Debug, Clone)]
+struct LayerPlaces {
+    weight: Range<usize>,
+    bias: Range<usize>,
+}
+
+/// A graph convolution network and its parameters.
+#[derive(Debug)]
+pub struct GcnNetwork<T> {
+    config: GcnConfig,
+    layout: Layout,
+    places: Places,
+    parameters: Vec<T>,
+    work: Workspace<T>,
+}
+
+/// Buffers of the passes.
+#[derive(Debug, Default)]
+struct Workspace<T> {
+    edge_weights: Vec<T>,
+    own_weights: Vec<T>,
+    /// h[0] is the encoder's output, h[l + 1] that of layer l.
+    h: Vec<Vec<T>>,
+    /// A h of each layer.
+    sums: Vec<Vec<T>>,
+    d_h: Vec<T>,
+    d_sums: Vec<T>,
+    joined: Vec<T>,
+    d_joined: Vec<T>,
+    d_last: Vec<T>,
+    scores: Vec<T>,
+    d_scores: Vec<T>,
+}
+
+impl<T> Workspace<T> {
+    fn weights(&self) -> Weights<'_, T> {
+        Weights { edges: &self.edge_weights, own: &self.own_weights }
+    }
+}
+
+impl<T: Real> GcnNetwork<T> {
+    /// A network with seeded initial parameters.
+    pub fn new(config: GcnConfig, seed: u64) -> Result<Self, SizeError> {
+        let (layout, places) = config.lay_out()?;
+        let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
+        Ok(Self { config, layout, places, parameters, work: Workspace::default() })
+    }
+
+    /// Number of parameters of a network of these sizes, without making one.
+    pub(crate) fn num_parameters(config: GcnConfig) -> Result<usize, SizeError> {
+        Ok(config.lay_out()?.0.len())
+    }
+
+    /// The sizes.
+    pub fn config(&self) -> GcnConfig {
+        self.config
+    }
+
+    /// From features to the last layer's output.
+    fn forward(&mut self, graph: &WholeGraph<T>) {
+        let (hidden, nodes) = (self.config.hidden, graph.num_nodes());
+        let Self { work, parameters, places, .. } = self;
+        self.config.norm.weigh(graph.block(), &mut work.edge_weights, &mut work.own_weights);
+        work.h.resize_with(self.config.layers + 1, Vec::new);
+        work.sums.resize_with(self.config.layers, Vec::new);
+        for buffer in work.h.iter_mut().chain(&mut work.sums) {
+            buffer.resize(nodes * hidden, T::ZERO);
+        }
+        places.encoder.forward(parameters, graph.input(), &mut work.h[0]);
+        for (l, LayerPlaces { weight, bias }) in places.layers.iter().enumerate() {
+            let weights = Weights { edges: &work.edge_weights, own: &work.own_weights };
+            convolution::forward(graph.block(), weights, &work.h[l], hidden, &mut work.sums[l]);
+            let sums = Matrix::new(&work.sums[l], nodes, hidden);
+            let weight = Matrix::new(&parameters[weight.clone()], hidden, hidden);
+            dense::affine(&mut work.h[l + 1], sums, weight.t(), &parameters[bias.clone()]);
+        }
+    }
+
+    /// Class scores of the nodes at these places, into `work.scores`.
+    fn classify(&mut self, rows: usize, place: impl Fn(usize) -> usize + Sync) {
+        let GcnConfig { hidden, layers, classes, .. } = self.config;
+        let Self { work, parameters, places, .. } = self;
+        work.joined.resize(rows * 2 * hidden, T::ZERO);
+        places.classifier.join(&work.h[0], &work.h[layers], place, &mut work.joined);
+        work.scores.resize(rows * classes, T::ZERO);
+        places.classifier.classify(parameters, &work.joined, &mut work.scores);
+    }
+
+    /// From `work.d_scores`, a row for each of the nodes, to the gradient of every parameter.
+    fn backward(&mut self, graph: &WholeGraph<T>, nodes: &[u32], gradient: &mut [T]) {
+        let (hidden, all) = (self.config.hidden, graph.num_nodes());
+        let Self { work, parameters, places, .. } = self;
+        work.d_last.resize(nodes.len() * hidden, T::ZERO);
+        let Workspace { joined, d_scores, d_joined, d_last, .. } = &mut *work;
+        places.classifier.backward(parameters, joined, d_scores, d_joined, Some(d_last), gradient);
+        work.d_h.clear();
+        work.d_h.resize(all * hidden, T::ZERO);
+        add_rows(&mut work.d_h, nodes, work.d_last.chunks_exact(hidden));
+        work.d_sums.resize(all * hidden, T::ZERO);
+        for (l, LayerPlaces { weight, bias }) in places.layers.iter().enumerate().rev() {
+            let d_out = Matrix::new(&work.d_h, all, hidden);
+            let d_weight = MatrixMut::new(&mut gradient[weight.clone()], hidden, hidden);
+            multiply(d_weight, d_out.t(), Matrix::new(&work.sums[l], all, hidden), T::ONE);
+            let d_bias = &mut gradient[bias.clone()];
+            d_bias.fill(T::ZERO);
+            dense::add_column_sums(d_bias, &work.d_h);
+            let weight = Matrix::new(&parameters[weight.clone()], hidden, hidden);
+            multiply(MatrixMut::new(&mut work.d_sums, all, hidden), d_out, weight, T::ONE);
+            let mut d_h = std::mem::take(&mut work.d_h);
+            convolution::backward(graph.block(), work.weights(), &work.d_sums, hidden, &mut d_h);
+            work.d_h = d_h;
+        }
+        // The first half of a joined row reaches the encoder directly.
+        add_rows(&mut work.d_h, nodes, work.d_joined.chunks_exact(2 * hidden).map(|row| &row[..hidden]));
+        let nothing = Matrix::new(&[], 0, hidden);
+        places.encoder.backward(graph.input(), &work.h[0], nothing, &mut work.d_h, gradient);
+    }
+}
+
+/// Adds rows to those of `nodes` in `matrix`.
+fn add_rows<'a, T: Real>(matrix: &mut [T], nodes: &[u32], rows: impl Iterator<Item = &'a [T]>) {
+    for (&node, row) in nodes.iter().zip(rows) {
+        let place = node as usize * row.len();
+        matrix[place..place + row.len()].iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
+    }
+}
+
+impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
+    fn features(&self) -> usize {
+        self.config.features
+    }
+
+    fn classes(&self) -> usize {
+        self.config.classes
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn parameters(&self) -> &[T] {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut [T] {
+        &mut self.parameters
+    }
+
+    fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>) {
+        self.forward(graph);
+        self.classify(graph.num_nodes(), |row| row);
+        scores.clone_from(&self.work.scores);
+    }
+
+    fn loss_and_gradient(
+        &mut self,
+        graph: &WholeGraph<T>,
+        labelled: Labelled<'_>,
+        _seed: u64,
+        gradient: &mut [T],
+    ) -> f64 {
+        let Labelled { nodes, labels } = labelled;
+        self.forward(graph);
+        self.classify(nodes.len(), |row| nodes[row] as usize);
+        let loss = self.places.classifier.loss(&self.work.scores, labels, &mut self.work.d_scores);
+        self.backward(graph, nodes, gradient);
+        loss
+    }
+
+    fn description(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.config)
+    }
+}

@@ -1,0 +1,111 @@
+//! The graph convolution network: against PyG's GCNConv, and its gradients against central differences.
+
+mod support;
+
+use carat_graph::Dataset;
+use carat_nn::check::{ParameterCheck, whole_graph_gradient};
+use carat_nn::{GcnConfig, GcnNetwork, GcnNorm, Labelled, Real, WholeGraph, WholeGraphModel};
+use support::{Golden, close, compare_gradient, data_dir, fill, small_graph};
+
+const HIDDEN: usize = 8;
+
+fn configurations() -> impl Iterator<Item = (GcnNorm, usize)> {
+    GcnNorm::ALL.into_iter().flat_map(|norm| [(norm, 1), (norm, 2)])
+}
+
+fn network<T: Real>(dataset: &Dataset, norm: GcnNorm, layers: usize, files: &[&Golden]) -> GcnNetwork<T> {
+    let (features, classes) = (dataset.features().num_columns(), dataset.labels().num_classes());
+    let config = GcnConfig { norm, features, hidden: HIDDEN, layers, classes };
+    let mut network = GcnNetwork::new(config, 0).unwrap();
+    let layout = network.layout().clone();
+    fill(&layout, network.parameters_mut(), files);
+    network
+}
+
+/// Logits of the nodes that the file has, the loss, and every gradient that it has.
+fn examine(dataset: &Dataset, norm: GcnNorm, layers: usize, golden: &Golden, files: &[&Golden], what: &str) {
+    let mut network: GcnNetwork<f32> = network(dataset, norm, layers, files);
+    let graph = WholeGraph::new(dataset).unwrap();
+    let classes = network.classes();
+    let mut scores = Vec::new();
+    network.predict(&graph, &mut scores);
+    let nodes = if golden.has("logit_nodes") {
+        golden.integers("logit_nodes")
+    } else {
+        (0..dataset.num_nodes() as u32).collect()
+    };
+    let found = nodes.iter().flat_map(|&n| &scores[n as usize * classes..(n as usize + 1) * classes]);
+    let expected = golden.floats("logits");
+    assert_eq!(expected.len(), nodes.len() * classes);
+    // A sum over a hub's in-edges is large, and so is its rounding.
+    let scale = expected.iter().fold(1.0f32, |m, v| m.max(v.abs()));
+    for (&found, expected) in found.zip(expected) {
+        close(found / scale, expected / scale, 1e-5, &format!("{what} logits"));
+    }
+
+    let train = &dataset.splits()[0].train;
+    let labels: Vec<u32> = train.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
+    let mut gradient = vec![f32::NAN; network.parameters().len()];
+    let loss = network.loss_and_gradient(&graph, Labelled { nodes: train, labels: &labels }, 0, &mut gradient);
+    let expected = golden.floats("loss")[0];
+    close(loss as f32 / expected, 1.0, 1e-5, &format!("{what} loss"));
+    for (parameter, range) in network.layout().iter() {
+        let mut found = vec![0.0; parameter.len()];
+        network.layout().export(parameter, &gradient[range], &mut found);
+        let name = format!("grad.{}", parameter.name);
+        if golden.has(&name) {
+            compare_gradient(&found, &golden.floats(&name), &format!("{what} {name}"));
+        } else {
+            assert_eq!(name, "grad.encoder.weight");
+            assert!(found.iter().all(|value| value.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn a_small_graph_with_every_awkward_shape() {
+    let (dataset, _, _) = small_graph();
+    for (norm, layers) in configurations() {
+        let golden = Golden::open(&format!("small_gcn_{norm}_l{layers}"));
+        examine(&dataset, norm, layers, &golden, &[&golden], &format!("{norm} L={layers}"));
+    }
+}
+
+#[test]
+fn cora() {
+    let Some(folder) = data_dir() else { return };
+    let dataset = carat_graph::readers::planetoid::read(&folder.join("planetoid"), "cora").unwrap();
+    let encoder = Golden::open("cora_encoder");
+    for (norm, layers) in configurations() {
+        let golden = Golden::open(&format!("cora_gcn_{norm}_l{layers}"));
+        examine(&dataset, norm, layers, &golden, &[&golden, &encoder], &format!("cora {norm} L={layers}"));
+    }
+}
+
+#[test]
+fn every_gradient_is_that_of_differences() {
+    let (dataset, _, _) = small_graph();
+    let graph = WholeGraph::new(&dataset).unwrap();
+    // Not in order, and the node with a self-loop, the hub and an isolated one among them.
+    let nodes = [12, 9, 7, 4, 30, 18];
+    let labels: Vec<u32> = nodes.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
+    for (norm, layers) in configurations().chain(GcnNorm::ALL.map(|norm| (norm, 3))) {
+        let config = GcnConfig { norm, features: 12, hidden: 5, layers, classes: 4 };
+        let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
+        let checked = whole_graph_gradient(&mut network, &graph, Labelled { nodes: &nodes, labels: &labels }, 0);
+        assert_eq!(checked.len(), 4 + 2 * layers);
+        for ParameterCheck { name, error, largest, analytic, numeric } in checked {
+            assert!(largest > 1e-6, "{norm} L={layers}: {name} has no gradient worth checking");
+            assert!(error < 1e-6, "{norm} L={layers}: {name} is {analytic}, but differences give {numeric}");
+        }
+    }
+}
+
+#[test]
+fn norms_are_read_as_they_are_written() {
+    for norm in GcnNorm::ALL {
+        assert_eq!(norm.to_string().parse(), Ok(norm));
+    }
+    let error = "both".parse::<GcnNorm>().unwrap_err();
+    assert_eq!(error, "'both' is not a norm of a graph convolution; choose symmetric or none");
+}
