@@ -4,9 +4,9 @@ mod car;
 
 use std::path::{Path, PathBuf};
 
-use carat::{Protocol, Task, TrainConfig};
+use carat::{ModelKind, Protocol, Task, TrainConfig};
 use carat_graph::DataError;
-use carat_nn::AttentionKind;
+use carat_nn::{AttentionKind, GcnNorm};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -72,6 +72,13 @@ pub struct TrainFlags {
     /// dealt out by --seed
     #[arg(long, value_name = "N")]
     folds: Option<usize>,
+    /// What is trained: attention, or gcn (graph convolutions, without attention) [default: attention]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<ModelKind>,
+    /// What an in-edge weighs with --model gcn: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain sum)
+    /// [default: symmetric]
+    #[arg(long, value_name = "NORM")]
+    gcn_norm: Option<GcnNorm>,
     /// Attention kind: gat, gatv2 or transformer [default: gat]
     #[arg(long, value_name = "KIND")]
     arch: Option<AttentionKind>,
@@ -135,6 +142,8 @@ impl TrainFlags {
         }
         set(&mut config.data, &self.data);
         set(&mut config.split, &self.split);
+        set(&mut config.model, &self.model);
+        set(&mut config.gcn_norm, &self.gcn_norm);
         set(&mut config.arch, &self.arch);
         set(&mut config.hidden, &self.hidden);
         set(&mut config.heads, &self.heads);

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use carat::{EpochMetrics, TrainConfig};
+use carat::{EpochMetrics, ModelKind, TrainConfig};
 use carat_lab::sweep::{Event, described};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -209,8 +209,14 @@ impl SweepState {
 /// A run in a few words.
 fn name(config: &TrainConfig) -> String {
     let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
-    let TrainConfig { arch, hidden, heads, layers, lambda, seed, .. } = config;
-    format!("{data} {arch}, F {hidden}, K {heads}, L {layers}, lambda {lambda}, seed {seed}")
+    let TrainConfig { hidden, heads, layers, lambda, seed, .. } = config;
+    let network = config.network_name();
+    match config.model {
+        ModelKind::Attention => {
+            format!("{data} {network}, F {hidden}, K {heads}, L {layers}, lambda {lambda}, seed {seed}")
+        }
+        _ => format!("{data} {network}, F {hidden}, L {layers}, seed {seed}"),
+    }
 }
 
 /// 4000 seconds as 1 h 06 min.

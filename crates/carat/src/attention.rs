@@ -12,7 +12,7 @@ use crate::{Error, Task};
 /// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and head
 /// of all edges.
 pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Result<Vec<(u32, f32)>, Error> {
-    fits(network, dataset)?;
+    fits(network.config().features, dataset)?;
     existing(dataset, Task::Node, &[node])?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
@@ -26,7 +26,7 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
 /// Attention of every edge, in the order of their ids: the mean over layers and heads. What edges are ranked, drawn and
 /// pruned by. At most `batch_size` nodes are looked at together.
 pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Vec<f32>, Error> {
-    fits(network, dataset)?;
+    fits(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut means = Vec::with_capacity(dataset.graph().num_edges());
     for_all_nodes(network, dataset, batch_size, |blocks, work| {

@@ -45,6 +45,7 @@ pub fn step(
 ) -> Result<StepTime, Error> {
     config.check()?;
     config.task_for(dataset)?;
+    config.is_attention()?;
     let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
     let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
     let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];

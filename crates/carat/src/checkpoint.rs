@@ -13,7 +13,8 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Score;
-use crate::training::{Best, Progress};
+use crate::stopping::Best;
+use crate::training::Progress;
 use crate::{Error, TrainConfig};
 
 /// The scalars of a checkpoint, kept in the file's metadata. Floats are kept as bits: they must come back exactly.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use carat_graph::{DataError, Dataset, Split, SplitRatio};
-use carat_nn::{AttentionKind, Network, NetworkConfig, Real};
+use carat_nn::{AttentionKind, GcnConfig, GcnNorm, NetworkConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
+use crate::model::ModelKind;
 use crate::words::words;
 use crate::{Error, Task};
 
@@ -49,6 +50,12 @@ pub struct TrainConfig {
     /// trains on the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
+    /// What is trained.
+    #[serde(skip_serializing_if = "is_default")]
+    pub model: ModelKind,
+    /// What an in-edge weighs, where the model is a graph convolution network.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gcn_norm: GcnNorm,
     /// Attention kind.
     pub arch: AttentionKind,
     /// F: width of the encoder and of every layer.
@@ -108,6 +115,8 @@ impl Default for TrainConfig {
             split: 0,
             split_ratio: None,
             folds: None,
+            model: ModelKind::default(),
+            gcn_norm: GcnNorm::default(),
             arch: AttentionKind::Gat,
             hidden: 100,
             heads: 3,
@@ -135,11 +144,20 @@ impl Default for TrainConfig {
     }
 }
 
+/// True for what files leave out: settings that came later are not in the files of runs from before, whose names must
+/// stay the same.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Exponents beyond it would tell edges apart that e^100 tells apart already, and overflow in the end.
 const LARGEST_CLAMP: f64 = 100.0;
 
 /// One to test, one to validate, one to train.
 const FEWEST_FOLDS: usize = 3;
+/// Why settings mean nothing to a model.
+const NO_ATTENTION: &str = "it has no attention";
+const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
 impl TrainConfig {
     /// Reads settings from the text of a TOML file, whose path is for errors. They are not checked yet, because flags
@@ -194,6 +212,7 @@ impl TrainConfig {
             return config("fanout must be at least 1 at every hop".into());
         }
         self.check_folds()?;
+        self.check_model()?;
         self.ratio().map(|_| ())
     }
 
@@ -210,6 +229,52 @@ impl TrainConfig {
                 config(format!("there are {folds} folds (split 0 to {}), and no split {}", folds - 1, self.split))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses settings that the model does not read.
+    fn check_model(&self) -> Result<(), Error> {
+        let default = Self::default();
+        let idle = match self.model {
+            ModelKind::Attention => {
+                let problem = "gcn-norm is a setting of graph convolution networks; add --model gcn, or leave it out";
+                return if is_default(&self.gcn_norm) { Ok(()) } else { Err(Error::Config(problem.into())) };
+            }
+            ModelKind::Gcn => [
+                ("lambda", self.lambda != default.lambda, NO_ATTENTION),
+                ("arch", self.arch != default.arch, NO_ATTENTION),
+                ("heads", self.heads != default.heads, NO_ATTENTION),
+                ("fanout", !self.fanout.is_empty(), WHOLE_GRAPH),
+                ("batch-size", self.batch_size != default.batch_size, WHOLE_GRAPH),
+            ],
+        };
+        match idle.into_iter().find(|(_, given, _)| *given) {
+            None => Ok(()),
+            Some((name, _, why)) => {
+                Err(Error::Config(format!("{name} has no meaning with model {}: {why}; leave it out", self.model)))
+            }
+        }
+    }
+
+    /// Refuses settings of a model without attention, where attention is the point.
+    pub(crate) fn is_attention(&self) -> Result<(), Error> {
+        match self.model {
+            ModelKind::Attention => Ok(()),
+            model => Err(Error::Config(format!("a {model} has no attention, and this needs it; use model attention"))),
+        }
+    }
+
+    /// Sizes of the graph convolution network for this data.
+    pub fn gcn_for(&self, dataset: &Dataset) -> GcnConfig {
+        let (features, classes) = (dataset.features().num_columns(), dataset.labels().num_classes());
+        GcnConfig { norm: self.gcn_norm, features, hidden: self.hidden, layers: self.layers, classes }
+    }
+
+    /// What the network is called: its attention kind, or the model without one.
+    pub fn network_name(&self) -> &'static str {
+        match self.model {
+            ModelKind::Attention => self.arch.name(),
+            model => model.name(),
         }
     }
 
@@ -237,7 +302,8 @@ impl TrainConfig {
 
     /// The regulariser's settings; `None` where it has nothing to do.
     pub fn car(&self) -> Option<CarConfig> {
-        (!self.lambda.is_zero() && self.regulariser != Arm::None).then(|| CarConfig {
+        let regularised = !self.lambda.is_zero() && self.regulariser != Arm::None;
+        (regularised && self.model == ModelKind::Attention).then(|| CarConfig {
             lambda: self.lambda.of_layers(self.layers),
             arm: self.regulariser,
             rounds: self.rounds,
@@ -305,9 +371,9 @@ impl TrainConfig {
     }
 }
 
-/// Refuses data of another width than the network's.
-pub(crate) fn fits<T: Real>(network: &Network<T>, dataset: &Dataset) -> Result<(), Error> {
-    let (expected, found) = (network.config().features, dataset.features().num_columns());
+/// Refuses data of another width than the model's.
+pub(crate) fn fits(expected: usize, dataset: &Dataset) -> Result<(), Error> {
+    let found = dataset.features().num_columns();
     if expected != found {
         return Err(Error::Config(format!(
             "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained on",
@@ -317,9 +383,21 @@ pub(crate) fn fits<T: Real>(network: &Network<T>, dataset: &Dataset) -> Result<(
     Ok(())
 }
 
-/// Refuses data with labels of classes that the network does not tell apart.
-pub(crate) fn knows(network: &Network<f32>, dataset: &Dataset) -> Result<(), Error> {
-    let (known, found) = (network.config().classes, dataset.labels().num_classes());
+/// Refuses a set of graphs: its labels and splits are of graphs, and everything here is about nodes.
+pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
+    match dataset.graph_set() {
+        None => Ok(()),
+        Some(set) => Err(Error::Config(format!(
+            "{} is a set of {} graphs, but networks here classify the nodes of one; choose another dataset",
+            dataset.name(),
+            set.num_graphs()
+        ))),
+    }
+}
+
+/// Refuses data with labels of classes that the model does not tell apart.
+pub(crate) fn knows(known: usize, dataset: &Dataset) -> Result<(), Error> {
+    let found = dataset.labels().num_classes();
     if known < found {
         return Err(Error::Config(format!(
             "the model knows {known} classes, but {} has {found}; give it data of the kind it was trained on",
@@ -344,6 +422,16 @@ mod tests {
     }
 
     #[test]
+    fn what_came_later_is_left_out_of_files_unless_it_is_used() {
+        let plain = toml::to_string(&TrainConfig::default()).unwrap();
+        assert!(!plain.contains("model") && !plain.contains("gcn"));
+        let gcn = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, ..Default::default() };
+        let text = toml::to_string(&gcn).unwrap();
+        assert!(text.contains("model = \"gcn\"") && text.contains("gcn-norm = \"none\""));
+        assert_eq!(toml::from_str::<TrainConfig>(&text).unwrap(), gcn);
+    }
+
+    #[test]
     fn settings_without_meaning_are_named() {
         let wrong = [
             (TrainConfig { heads: 0, ..Default::default() }, "heads must be between 1 and 1024, and 0 is not"),
@@ -362,6 +450,23 @@ mod tests {
                 "there are 10 folds (split 0 to 9), and no split 10",
             ),
         ];
+        let gcn = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, ..Default::default() };
+        gcn.check().unwrap();
+        let no_attention = "has no meaning with model gcn: it has no attention; leave it out";
+        let whole_graph = "has no meaning with model gcn: every step looks at the whole graph; leave it out";
+        let refused = [
+            (TrainConfig { heads: 2, ..gcn.clone() }, format!("heads {no_attention}")),
+            (TrainConfig { lambda: Lambda::new(1.0), ..gcn.clone() }, format!("lambda {no_attention}")),
+            (TrainConfig { fanout: vec![1, 2], ..gcn.clone() }, format!("fanout {whole_graph}")),
+            (TrainConfig { batch_size: 5, ..gcn.clone() }, format!("batch-size {whole_graph}")),
+            (
+                TrainConfig { model: ModelKind::Attention, ..gcn },
+                "gcn-norm is a setting of graph convolution networks; add --model gcn, or leave it out".into(),
+            ),
+        ];
+        for (config, message) in refused {
+            assert_eq!(config.check().unwrap_err().to_string(), message);
+        }
         for (config, message) in wrong {
             assert_eq!(config.check().unwrap_err().to_string(), message);
         }

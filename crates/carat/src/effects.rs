@@ -163,7 +163,7 @@ pub fn effects<T: Real>(
     settings: &EffectSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<EdgeEffects, Error> {
-    fits(network, dataset)?;
+    fits(network.config().features, dataset)?;
     let task = Task::of(dataset);
     let entities = measured(dataset, entities, settings)?;
     let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();

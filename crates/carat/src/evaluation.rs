@@ -23,6 +23,29 @@ impl std::fmt::Display for Score {
     }
 }
 
+/// Collects a [`Score`] entity by entity.
+#[derive(Debug, Default)]
+pub(crate) struct ScoreSum {
+    entities: usize,
+    loss: f64,
+    correct: usize,
+}
+
+impl ScoreSum {
+    /// Adds an entity: its class scores and its label.
+    pub(crate) fn add(&mut self, scores: &[f32], label: u32) {
+        self.entities += 1;
+        self.loss += f64::from(loss::cross_entropy(scores, label as usize));
+        self.correct += usize::from(loss::argmax(scores) == label as usize);
+    }
+
+    /// The means, or `None` where there was no entity.
+    pub(crate) fn finish(self) -> Option<Score> {
+        let entities = self.entities as f64;
+        (self.entities > 0).then(|| Score { loss: self.loss / entities, accuracy: self.correct as f64 / entities })
+    }
+}
+
 /// Evaluates a network on one set of labelled nodes, or of labelled graphs, again and again, with all neighbours.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
@@ -40,20 +63,16 @@ impl<'a> Evaluator<'a> {
 
     /// Loss and accuracy; `None` where no entity has a label. An error where features in a mapped file are damaged.
     pub fn score(&mut self, network: &Network<f32>) -> Result<Option<Score>, Error> {
-        let entities = self.batches.num_entities();
         let classes = network.config().classes;
-        let (mut total, mut correct) = (0.0, 0usize);
+        let mut sum = ScoreSum::default();
         let work = &mut self.work;
         self.batches.for_each(0, |batch| {
             network.forward(&batch.blocks, &batch.input, work);
-            for (scores, &label) in work.scores().chunks_exact(classes).zip(&batch.labels) {
-                total += f64::from(loss::cross_entropy(scores, label as usize));
-                correct += usize::from(loss::argmax(scores) == label as usize);
-            }
+            let rows = work.scores().chunks_exact(classes).zip(&batch.labels);
+            rows.for_each(|(scores, &label)| sum.add(scores, label));
             Ok::<bool, Error>(true)
         })?;
-        let mean = |sum: f64| sum / entities as f64;
-        Ok((entities > 0).then(|| Score { loss: mean(total), accuracy: mean(correct as f64) }))
+        Ok(sum.finish())
     }
 }
 
@@ -61,8 +80,8 @@ impl<'a> Evaluator<'a> {
 /// score again and again, keep an [`Evaluator`].
 pub fn score(network: &Network<f32>, dataset: &Dataset, entities: &[u32]) -> Result<Score, Error> {
     let task = Task::of(dataset);
-    fits(network, dataset)?;
-    knows(network, dataset)?;
+    fits(network.config().features, dataset)?;
+    knows(network.config().classes, dataset)?;
     existing(dataset, task, entities)?;
     let batch_size = TrainConfig::default().batch_size;
     let score = Evaluator::new(dataset, entities, network.config().layers, batch_size).score(network)?;

@@ -72,6 +72,7 @@
 //!   implementing [`carat_nn::Attention`], and proves it with [`carat_nn::check`].
 
 mod attention;
+mod attention_training;
 mod batches;
 pub mod bench;
 pub mod car;
@@ -83,10 +84,13 @@ mod error;
 mod evaluation;
 mod learner;
 mod memory;
+mod model;
 mod run;
+mod stopping;
 pub mod tables;
 mod threads;
 mod training;
+mod whole_graph;
 mod words;
 
 pub use attention::{attention_to, mean_attention};
@@ -98,6 +102,9 @@ pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
 pub use memory::peak_memory_mb;
+pub use model::{Model, ModelKind, Training, training};
 pub use run::{RunFolder, RunOptions, Summary, run};
+pub use stopping::{Best, Stopping};
 pub use threads::with_threads;
-pub use training::{Best, EpochMetrics, Progress, Trainer};
+pub use training::{EpochMetrics, Progress, Trainer};
+pub use whole_graph::{Finished, WholeGraphTrainer};

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use carat_graph::files::{TEMPORARY_PREFIX, write_atomically};
-use carat_graph::{DataError, Dataset, Split};
+use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::{Evaluator, coherence};
-use crate::training::{EpochMetrics, Trainer};
+use crate::model::{Model, Training, training};
+use crate::training::EpochMetrics;
 use crate::{Error, Task, TrainConfig, checkpoint, memory};
 
 /// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
@@ -99,9 +99,24 @@ impl RunFolder {
         }
     }
 
-    /// Configuration and weights of a run, to predict with. The configuration names the run's task, so that
-    /// [`TrainConfig::task_for`] tells what data the weights are for.
+    /// Configuration and network of a run, where it is one with attention.
     pub fn open(&self) -> Result<(TrainConfig, Network<f32>), Error> {
+        match self.open_model()? {
+            (config, Model::Attention(network)) => Ok((config, network)),
+            (config, Model::WholeGraph(_)) => Err(Error::Run {
+                path: self.path.clone(),
+                problem: format!(
+                    "the run's model is a {}, which has no attention; 'carat predict' works with it, and for this \
+                     choose a run of an attention network",
+                    config.model
+                ),
+            }),
+        }
+    }
+
+    /// Configuration and model of a run, to predict with. The configuration names the run's task, so that
+    /// [`TrainConfig::task_for`] tells what data the weights are for.
+    pub fn open_model(&self) -> Result<(TrainConfig, Model), Error> {
         let mut config = self.config()?.ok_or_else(|| Error::Run {
             path: self.path.clone(),
             problem: "not a run folder: it has no config.toml; 'carat train --out DIR' makes one".into(),
@@ -115,8 +130,8 @@ impl RunFolder {
             },
             _ => DataError::read(&path, e).into(),
         })?;
-        let network = Network::from_safetensors(&bytes).map_err(|source| Error::Weights { path, source })?;
-        Ok((config, network))
+        let model = Model::from_safetensors(config.model, &bytes).map_err(|source| Error::Weights { path, source })?;
+        Ok((config, model))
     }
 
     /// Removes the temporary files of a process that was killed while it wrote.
@@ -157,7 +172,7 @@ pub fn run(
 ) -> Result<Summary, Error> {
     let config = &config.with_task_of(dataset)?;
     let split = config.choose_split(dataset)?;
-    let mut trainer = Trainer::new(dataset, &split, config)?;
+    let mut training = training(dataset, &split, config)?;
     let checkpoint_path = folder.file("checkpoint.safetensors");
     match folder.config()? {
         Some(_) if !options.resume => {
@@ -178,7 +193,7 @@ pub fn run(
             }
             if checkpoint_path.exists() {
                 let (saved, progress) = checkpoint::load(&checkpoint_path)?;
-                if saved != *config || !trainer.restore(progress) {
+                if saved != *config || !training.restore(progress) {
                     return Err(Error::Run {
                         path: checkpoint_path,
                         problem: "the checkpoint is another run's; delete it to start this run anew".into(),
@@ -194,26 +209,26 @@ pub fn run(
     }
 
     folder.remove_leftovers()?;
-    let mut metrics = MetricsFile::open(&folder.file("metrics.csv"), trainer.epochs())?;
+    let mut metrics = MetricsFile::open(&folder.file("metrics.csv"), training.stopping().epochs())?;
     let mut saved = Instant::now();
     loop {
         if (options.interrupted)() {
             break;
         }
-        let Some(epoch) = trainer.epoch(options.interrupted)? else { break };
+        let Some(epoch) = training.epoch(options.interrupted)? else { break };
         metrics.append(&epoch)?;
         (options.on_epoch)(&epoch);
         if saved.elapsed() >= options.checkpoint_every {
-            save(&mut trainer, config, &checkpoint_path, &mut metrics)?;
+            save(&mut *training, config, &checkpoint_path, &mut metrics)?;
             saved = Instant::now();
         }
     }
-    let interrupted = (options.interrupted)() && !trainer.is_over();
+    let interrupted = (options.interrupted)() && !training.stopping().is_over();
     if interrupted {
-        save(&mut trainer, config, &checkpoint_path, &mut metrics)?;
+        save(&mut *training, config, &checkpoint_path, &mut metrics)?;
     }
     metrics.flush()?;
-    let summary = finish(dataset, &split, config, folder, trainer, interrupted)?;
+    let summary = finish(config, folder, &mut *training, interrupted)?;
     if !interrupted && checkpoint_path.exists() {
         std::fs::remove_file(&checkpoint_path).map_err(|e| DataError::write(&checkpoint_path, e))?;
     }
@@ -221,30 +236,32 @@ pub fn run(
 }
 
 /// Metrics first, so that a checkpoint never knows of an epoch that the metrics do not.
-fn save(trainer: &mut Trainer<'_>, config: &TrainConfig, path: &Path, metrics: &mut MetricsFile) -> Result<(), Error> {
+fn save(
+    training: &mut dyn Training,
+    config: &TrainConfig,
+    path: &Path,
+    metrics: &mut MetricsFile,
+) -> Result<(), Error> {
     metrics.flush()?;
-    match trainer.progress() {
+    match training.progress() {
         Some(progress) => checkpoint::save(path, config, &progress),
         None => Ok(()),
     }
 }
 
 fn finish(
-    dataset: &Dataset,
-    split: &Split,
     config: &TrainConfig,
     folder: &RunFolder,
-    trainer: Trainer<'_>,
+    training: &mut dyn Training,
     interrupted: bool,
 ) -> Result<Summary, Error> {
-    let (epochs, best_epoch) = (trainer.epochs(), trainer.best().epoch);
-    let (step_ms, train_seconds) = (trainer.step_ms(), trainer.seconds());
-    let (network, val) = trainer.finish();
-    let bytes =
-        network.to_safetensors().map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
+    let val = training.keep();
+    let bytes = training
+        .to_safetensors()
+        .map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
     folder.write("model.safetensors", &bytes)?;
-    let test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size).score(&network)?;
-    let coherence = coherence(&network, dataset, &split.test, config.batch_size)?;
+    let test = training.test()?;
+    let coherence = training.coherence(config.protocol)?;
     let summary = Summary {
         test_loss: test.map(|score| score.loss),
         test_accuracy: test.map(|score| score.accuracy),
@@ -253,10 +270,10 @@ fn finish(
         attention_kl: coherence.map(|c| c.attention_kl),
         uniform_kl: coherence.map(|c| c.uniform_kl),
         attention_auc: coherence.and_then(|c| c.attention_auc),
-        epochs,
-        best_epoch,
-        train_seconds,
-        step_ms,
+        epochs: training.stopping().epochs(),
+        best_epoch: training.stopping().best().epoch,
+        train_seconds: training.stopping().seconds(),
+        step_ms: training.step_ms(),
         peak_memory_mb: memory::peak_memory_mb(),
         interrupted,
     };

@@ -2,11 +2,11 @@
 
 use carat_graph::table::{Column, Table};
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Input, Network, Workspace, loss};
+use carat_nn::{Input, Network, WholeGraph, Workspace, loss};
 
-use crate::config::fits;
+use crate::config::{fits, one_graph};
 use crate::entity::EntityBlocks;
-use crate::{Error, Task};
+use crate::{Error, Model, Task};
 
 /// Calls `visit` with the forward pass of every node's batch, in the order of nodes; of a set's graphs, too.
 pub(crate) fn for_all_nodes(
@@ -40,42 +40,87 @@ fn for_all(
 /// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the label
 /// is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    let task = Task::of(dataset);
-    fits(network, dataset)?;
-    let (classes, entities) = (network.config().classes, dataset.num_entities());
-    let mut predicted = Vec::with_capacity(entities);
-    let mut losses = Vec::with_capacity(entities);
-    let mut probabilities = vec![Vec::with_capacity(entities); classes];
-    let mut row = vec![0.0f32; classes];
-    for_all(network, dataset, EntityBlocks::new(dataset, task), entities, batch_size, |_, work| {
-        for scores in work.scores().chunks_exact(classes) {
-            let label = dataset.labels().get(predicted.len() as u32).filter(|&label| (label as usize) < classes);
-            predicted.push(loss::argmax(scores) as u32);
-            losses.push(label.map_or(f32::NAN, |label| loss::cross_entropy(scores, label as usize)));
+    fits(network.config().features, dataset)?;
+    let mut rows = Predictions::new(dataset, network.config().classes);
+    let blocks = EntityBlocks::new(dataset, Task::of(dataset));
+    for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |_, work| rows.add(work.scores()))?;
+    rows.finish()
+}
+
+/// The same of any model.
+pub fn predictions_of(model: &mut Model, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
+    match model {
+        Model::Attention(network) => predictions(network, dataset, batch_size),
+        Model::WholeGraph(model) => {
+            one_graph(dataset)?;
+            fits(model.features(), dataset)?;
+            let mut scores = Vec::new();
+            model.predict(&WholeGraph::new(dataset)?, &mut scores);
+            let mut rows = Predictions::new(dataset, model.classes());
+            rows.add(&scores);
+            rows.finish()
+        }
+    }
+}
+
+/// The columns of a table of predictions as they grow.
+struct Predictions<'a> {
+    dataset: &'a Dataset,
+    classes: usize,
+    predicted: Vec<u32>,
+    losses: Vec<f32>,
+    probabilities: Vec<Vec<f32>>,
+}
+
+impl<'a> Predictions<'a> {
+    fn new(dataset: &'a Dataset, classes: usize) -> Self {
+        let entities = dataset.num_entities();
+        Self {
+            dataset,
+            classes,
+            predicted: Vec::with_capacity(entities),
+            losses: Vec::with_capacity(entities),
+            probabilities: vec![Vec::with_capacity(entities); classes],
+        }
+    }
+
+    /// The class scores of the entities that follow those added before.
+    fn add(&mut self, scores: &[f32]) {
+        let mut row = vec![0.0f32; self.classes];
+        for scores in scores.chunks_exact(self.classes) {
+            let entity = self.predicted.len() as u32;
+            self.predicted.push(loss::argmax(scores) as u32);
+            let label = self.dataset.labels().get(entity).filter(|&label| (label as usize) < self.classes);
+            self.losses.push(label.map_or(f32::NAN, |label| loss::cross_entropy(scores, label as usize)));
             loss::softmax(scores, &mut row);
-            for (column, &p) in probabilities.iter_mut().zip(&row) {
+            for (column, &p) in self.probabilities.iter_mut().zip(&row) {
                 column.push(p);
             }
         }
-    })?;
-    let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
-    let mut columns = vec![
-        (task.to_string(), Column::U32((0..entities as u32).collect())),
-        ("label".to_string(), Column::I64(labels)),
-        ("predicted".to_string(), Column::U32(predicted)),
-        ("loss".to_string(), Column::F32(losses)),
-    ];
-    if let Some(names) = dataset.node_names().filter(|_| task == Task::Node) {
-        columns.push(("name".to_string(), Column::Text(names.to_vec())));
     }
-    columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (format!("p_{c}"), Column::F32(p))));
-    Ok(Table::new(columns)?)
+
+    fn finish(self) -> Result<Table, Error> {
+        let Self { dataset, predicted, losses, probabilities, .. } = self;
+        let task = Task::of(dataset);
+        let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
+        let mut columns = vec![
+            (task.to_string(), Column::U32((0..dataset.num_entities() as u32).collect())),
+            ("label".to_string(), Column::I64(labels)),
+            ("predicted".to_string(), Column::U32(predicted)),
+            ("loss".to_string(), Column::F32(losses)),
+        ];
+        if let Some(names) = dataset.node_names().filter(|_| task == Task::Node) {
+            columns.push(("name".to_string(), Column::Text(names.to_vec())));
+        }
+        columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (format!("p_{c}"), Column::F32(p))));
+        Ok(Table::new(columns)?)
+    }
 }
 
 /// One row per edge, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first. Edges in the
 /// order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    fits(network, dataset)?;
+    fits(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let rows = dataset.graph().num_edges() * layers * heads;
     let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));

@@ -1,6 +1,6 @@
 //! Training: epochs of mini-batches, early stopping, and a state that can be saved and taken up again.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use carat_graph::{Dataset, Split};
 use carat_nn::Network;
@@ -11,7 +11,8 @@ use crate::car::settings::EntityChoice;
 use crate::config::{fits, knows};
 use crate::evaluation::{Evaluator, Score};
 use crate::learner::Learner;
-use crate::{Error, Protocol, TrainConfig};
+use crate::stopping::{Best, StepTimes, Stopping};
+use crate::{Error, TrainConfig};
 
 /// What one epoch did: a row of `metrics.csv`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +36,7 @@ pub struct EpochMetrics {
 pub struct Progress {
     /// Epochs finished.
     pub epoch: usize,
-    /// Parameters after the last finished epoch.
+    /// Parameters after the last finished epoch, and after them what the model keeps beside parameters.
     pub parameters: Vec<f32>,
     /// Adam's mean gradients.
     pub adam_first: Vec<f32>,
@@ -53,30 +54,15 @@ pub struct Progress {
     pub teacher: Vec<f32>,
 }
 
-/// The epoch with the lowest validation loss so far.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// Counted from 1; 0 before the first.
-    pub epoch: usize,
-    /// Its scores.
-    pub score: Score,
-    /// Its parameters.
-    pub parameters: Vec<f32>,
-}
-
 /// A training run in memory. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
 #[derive(Debug)]
 pub struct Trainer<'a> {
-    config: TrainConfig,
     learner: Learner,
     batches: Batches<'a>,
     validation: Evaluator<'a>,
-    epoch: usize,
-    best: Best,
-    last: Score,
-    seconds: f64,
+    stopping: Stopping,
     unfinished: bool,
-    steps: Vec<Duration>,
+    steps: StepTimes,
 }
 
 /// Batches of the training entities, and of every other node with in-edges where those are entities too.
@@ -91,12 +77,6 @@ pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: 
     let entity = |n: &u32| !training[*n as usize] && dataset.graph().in_degree(*n) > 0;
     batches.with_others((0..dataset.num_nodes() as u32).filter(entity).collect())
 }
-
-/// No score yet.
-const NONE: Score = Score { loss: f64::INFINITY, accuracy: 0.0 };
-
-/// Step times kept for the median.
-const STEPS_KEPT: usize = 4096;
 
 impl<'a> Trainer<'a> {
     /// Prepares a run on `split` of `dataset`.
@@ -114,28 +94,18 @@ impl<'a> Trainer<'a> {
         network: Network<f32>,
     ) -> Result<Self, Error> {
         config.check()?;
+        config.is_attention()?;
         config.task_for(dataset)?;
         let mut config = config.clone();
         config.layers = network.config().layers;
         config.check()?;
-        fits(&network, dataset)?;
-        knows(&network, dataset)?;
+        fits(network.config().features, dataset)?;
+        knows(network.config().classes, dataset)?;
         let learner = Learner::new(dataset, split, &config, network);
         let batches = training_batches(dataset, split, &config);
         let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
-        let best = Best { epoch: 0, score: NONE, parameters: learner.network.parameters().to_vec() };
-        Ok(Self {
-            config,
-            learner,
-            batches,
-            validation,
-            epoch: 0,
-            best,
-            last: NONE,
-            seconds: 0.0,
-            unfinished: false,
-            steps: Vec::new(),
-        })
+        let stopping = Stopping::new(&config, learner.network.parameters().to_vec());
+        Ok(Self { learner, batches, validation, stopping, unfinished: false, steps: StepTimes::default() })
     }
 
     /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another network's.
@@ -151,13 +121,10 @@ impl<'a> Trainer<'a> {
             return false;
         }
         self.learner.network.parameters_mut().copy_from_slice(parameters);
-        self.learner.adam.first = progress.adam_first;
-        self.learner.adam.second = progress.adam_second;
+        self.learner.adam.first.copy_from_slice(adam_first);
+        self.learner.adam.second.copy_from_slice(adam_second);
         self.learner.adam.steps = progress.adam_steps;
-        self.epoch = progress.epoch;
-        self.best = progress.best;
-        self.last = progress.last;
-        self.seconds = progress.seconds;
+        self.stopping.restore(progress);
         true
     }
 
@@ -167,14 +134,14 @@ impl<'a> Trainer<'a> {
         let teacher = teacher.map_or_else(Vec::new, |teacher| teacher.average().to_vec());
         (!self.unfinished).then(|| Progress {
             teacher,
-            epoch: self.epoch,
+            epoch: self.stopping.epochs(),
             parameters: self.learner.network.parameters().to_vec(),
             adam_first: self.learner.adam.first.clone(),
             adam_second: self.learner.adam.second.clone(),
             adam_steps: self.learner.adam.steps,
-            best: self.best.clone(),
-            last: self.last,
-            seconds: self.seconds,
+            best: self.stopping.best().clone(),
+            last: self.stopping.last(),
+            seconds: self.stopping.seconds(),
         })
     }
 
@@ -183,19 +150,24 @@ impl<'a> Trainer<'a> {
         &self.learner.network
     }
 
+    /// How far the run is, and when it is over.
+    pub fn stopping(&self) -> &Stopping {
+        &self.stopping
+    }
+
     /// Number of finished epochs.
     pub fn epochs(&self) -> usize {
-        self.epoch
+        self.stopping.epochs()
     }
 
     /// Seconds of training, validation included.
     pub fn seconds(&self) -> f64 {
-        self.seconds
+        self.stopping.seconds()
     }
 
     /// The epoch with the lowest validation loss so far.
     pub fn best(&self) -> &Best {
-        &self.best
+        self.stopping.best()
     }
 
     /// Trains one epoch. `None` when the run is over, or when `interrupted` turned true half-way through the epoch.
@@ -204,7 +176,7 @@ impl<'a> Trainer<'a> {
             return Ok(None);
         }
         let start = Instant::now();
-        let epoch = self.epoch + 1;
+        let epoch = self.stopping.epochs() + 1;
         let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
         self.unfinished = true;
         let Self { batches, learner, steps, .. } = self;
@@ -214,30 +186,23 @@ impl<'a> Trainer<'a> {
             total += loss.prediction * batch.labels.len() as f64;
             causal += loss.causal * batch.labels.len() as f64;
             targets += batch.labels.len();
-            if steps.len() < STEPS_KEPT {
-                steps.push(step.elapsed());
-            }
+            steps.push(step);
             Ok::<bool, Error>(!interrupted())
         })?;
         if targets < self.batches.num_entities() {
             return Ok(None);
         }
-        self.last = self.validation.score(&self.learner.network)?.unwrap_or(NONE);
+        let score = self.validation.score(&self.learner.network)?;
         self.unfinished = false;
-        self.epoch = epoch;
-        if self.last.loss < self.best.score.loss {
-            self.best.epoch = epoch;
-            self.best.score = self.last;
-            self.best.parameters.copy_from_slice(self.learner.network.parameters());
-        }
-        self.seconds += start.elapsed().as_secs_f64();
+        self.stopping.finish_epoch(start, score, &[self.learner.network.parameters()]);
+        let last = self.stopping.last();
         Ok(Some(EpochMetrics {
             epoch,
             train_loss: total / targets as f64,
             causal_loss: causal / targets as f64,
-            val_loss: self.last.loss,
-            val_accuracy: self.last.accuracy,
-            seconds: self.seconds,
+            val_loss: last.loss,
+            val_accuracy: last.accuracy,
+            seconds: self.stopping.seconds(),
         }))
     }
 
@@ -249,25 +214,27 @@ impl<'a> Trainer<'a> {
 
     /// True when no epoch is left to train.
     pub fn is_over(&self) -> bool {
-        self.epoch >= self.config.epochs || self.epoch - self.best.epoch >= self.config.patience()
+        self.stopping.is_over()
     }
 
     /// Median time of a step so far, in milliseconds; 0 before the first.
     pub fn step_ms(&self) -> f64 {
-        let mut sorted = self.steps.clone();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).map_or(0.0, |step| step.as_secs_f64() * 1e3)
+        self.steps.median_ms()
+    }
+
+    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their validation
+    /// score.
+    pub(crate) fn keep(&mut self) -> Score {
+        let (parameters, score) = self.stopping.kept();
+        if let Some(parameters) = parameters {
+            self.learner.network.parameters_mut().copy_from_slice(parameters);
+        }
+        score
     }
 
     /// The network that the protocol keeps, and its validation score: the best epoch's or the last one's.
     pub fn finish(mut self) -> (Network<f32>, Score) {
-        let (parameters, score) = match self.config.protocol {
-            Protocol::Best => (Some(&self.best.parameters), self.best.score),
-            Protocol::Paper => (None, self.last),
-        };
-        if let Some(parameters) = parameters {
-            self.learner.network.parameters_mut().copy_from_slice(parameters);
-        }
+        let score = self.keep();
         (self.learner.network, score)
     }
 }

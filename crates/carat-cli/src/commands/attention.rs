@@ -1,6 +1,6 @@
 //! `carat attention`: how a trained network weighs every edge.
 
-use carat::tables;
+use carat::{RunFolder, tables};
 
 use super::run_table::RunTable;
 use crate::failure::Failure;
@@ -21,7 +21,8 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
-        |network, dataset, config| tables::attention(network, dataset, config.batch_size),
+        RunFolder::open,
+        |network, dataset, config| tables::attention(&network, dataset, config.batch_size),
         |rows, out| format!("{} rows -> {out}\n", output::thousands(rows)),
     )
 }

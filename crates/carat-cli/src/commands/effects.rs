@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use carat::{EffectSettings, NodeChoice};
+use carat::{EffectSettings, NodeChoice, RunFolder};
 
 use super::run_table::RunTable;
 use crate::failure::Failure;
@@ -46,9 +46,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let interrupted = interrupt::flag()?;
     let mut progress = CountProgress::new("edges");
     args.table.write(
+        RunFolder::open,
         |network, dataset, config| {
             let nodes = args.nodes.nodes(dataset, config)?;
-            let found = carat::effects(network, dataset, &nodes, &EffectSettings::from(config), &mut |done, total| {
+            let found = carat::effects(&network, dataset, &nodes, &EffectSettings::from(config), &mut |done, total| {
                 progress.show(done as u64, total as u64);
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

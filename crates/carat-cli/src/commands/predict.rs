@@ -1,6 +1,6 @@
 //! `carat predict`: what a trained network says about every node, or graph.
 
-use carat::tables;
+use carat::{RunFolder, tables};
 
 use super::run_table::RunTable;
 use crate::failure::Failure;
@@ -22,7 +22,8 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
-        |network, dataset, config| tables::predictions(network, dataset, config.batch_size),
+        RunFolder::open_model,
+        |mut model, dataset, config| tables::predictions_of(&mut model, dataset, config.batch_size),
         |rows, out| format!("{} predictions -> {out}\n", output::thousands(rows)),
     )
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use carat::{Error, RunFolder, TrainConfig, with_threads};
 use carat_graph::Dataset;
 use carat_graph::table::{Table, check_ending};
-use carat_nn::Network;
 use serde_json::json;
 
 use crate::arguments::{DataFolder, Format, Threads};
@@ -33,19 +32,20 @@ pub struct RunTable {
 }
 
 impl RunTable {
-    /// Makes the table with the run's settings, writes it, and says so: `text(rows, file)`.
-    pub fn write(
+    /// Makes the table of a run that `open` opens, with its settings, writes it, and says so: `text(rows, file)`.
+    pub fn write<M: Send>(
         &self,
-        make: impl FnOnce(&Network<f32>, &Dataset, &TrainConfig) -> Result<Table, Error> + Send,
+        open: impl FnOnce(&RunFolder) -> Result<(TrainConfig, M), Error>,
+        make: impl FnOnce(M, &Dataset, &TrainConfig) -> Result<Table, Error> + Send,
         text: impl FnOnce(u64, &str) -> String,
     ) -> Result<(), Failure> {
         check_ending(&self.out)?;
         output::check_folder(&self.out)?;
-        let (config, network) = RunFolder::new(&self.run).open()?;
+        let (config, model) = open(&RunFolder::new(&self.run))?;
         let data = self.data.as_deref().unwrap_or(&config.data);
         let dataset = carat_graph::open(data, &self.data_folder.path())?;
         config.task_for(&dataset)?;
-        let table = with_threads(self.threads.threads, || make(&network, &dataset, &config))??;
+        let table = with_threads(self.threads.threads, || make(model, &dataset, &config))??;
         table.write(&self.out)?;
         let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());
         output::show(self.format.json, &json!({ "rows": rows, "out": out }), || text(rows, &out))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carat::{EpochMetrics, RunFolder, RunOptions, Summary, TrainConfig, with_threads};
+use carat::{EpochMetrics, ModelKind, RunFolder, RunOptions, Summary, TrainConfig, with_threads};
 use serde::Serialize;
 
 use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
@@ -22,6 +22,7 @@ use crate::{interrupt, output};
   carat train --data cora --lambda 1 --regulariser constant
                                                      a control: smoothing without a causal signal
   carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
+  carat train --data cora --model gcn                a graph convolution network of the same shape
   carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
@@ -109,11 +110,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 fn default_folder(config: &TrainConfig) -> PathBuf {
     let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
-    let TrainConfig { arch, hidden, heads, layers, split, seed, .. } = config;
+    let TrainConfig { hidden, heads, layers, split, seed, .. } = config;
+    let network = match config.model {
+        ModelKind::Attention => format!("{}-{hidden}-{heads}-{layers}", config.arch),
+        model => format!("{model}-{hidden}-{layers}"),
+    };
     let car = config
         .car()
         .map_or(String::new(), |car| format!("-{}-{}", car.arm, config.lambda.to_string().replace(',', "_")));
-    let name = format!("{data}-{arch}-{hidden}-{heads}-{layers}{car}-split{split}-seed{seed}");
+    let name = format!("{data}-{network}{car}-split{split}-seed{seed}");
     let folder = PathBuf::from("runs").join(&name);
     // A second run with the same name is another run: give it a folder of its own.
     let numbered = (2..).map(|n| PathBuf::from("runs").join(format!("{name}-{n}")));
@@ -127,7 +132,7 @@ fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
     let _ = writeln!(
         text,
         "{} on {}{car}: {} epochs in {:.1} s{stopped}, {} weights kept, of epoch {}",
-        config.arch,
+        config.network_name(),
         config.data,
         summary.epochs,
         summary.train_seconds,

@@ -13,8 +13,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use carat::{Arm, Error, Lambda, Task, TrainConfig};
+use carat::{Error, ModelKind, Task, TrainConfig};
 use carat_graph::DataError;
+use carat_nn::GcnNorm;
 use toml::Value;
 
 /// More runs than this are a mistake in a list, not a plan.
@@ -175,6 +176,7 @@ fn names() -> Vec<String> {
     // Settings that are left out of files unless they are given.
     let all = TrainConfig { task: Some(Task::Node), folds: Some(3), ..Default::default() };
     let all = TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..all };
+    let all = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, ..all };
     let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
     names.unwrap_or_default()
 }
@@ -182,19 +184,26 @@ fn names() -> Vec<String> {
 /// The same run with everything at its default that it does not read.
 pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
     if config.car().is_some() {
-        return config;
+        return TrainConfig { gcn_norm: GcnNorm::default(), ..config };
     }
-    let TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, .. } = config;
-    let TrainConfig { task, folds, fanout, epochs, protocol, patience, seed, .. } = config;
-    let plain =
-        TrainConfig { data, split, split_ratio, arch, hidden, heads, layers, lr, batch_size, ..Default::default() };
-    let plain = TrainConfig { task, folds, fanout, epochs, protocol, patience, seed, ..plain };
-    TrainConfig { lambda: Lambda::new(0.0), regulariser: Arm::default(), ..plain }
+    let TrainConfig { data, split, split_ratio, model, hidden, layers, lr, epochs, protocol, patience, seed, .. } =
+        config;
+    let plain = TrainConfig { data, split, split_ratio, model, hidden, layers, lr, ..Default::default() };
+    let TrainConfig { task, folds, .. } = config;
+    let plain = TrainConfig { task, folds, epochs, protocol, patience, seed, ..plain };
+    match model {
+        ModelKind::Attention => {
+            let TrainConfig { arch, heads, batch_size, fanout, .. } = config;
+            TrainConfig { arch, heads, batch_size, fanout, ..plain }
+        }
+        ModelKind::Gcn => TrainConfig { gcn_norm: config.gcn_norm, ..plain },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use carat::Lambda;
 
     fn grid(text: &str) -> Result<Grid, String> {
         Grid::from_toml(text, Path::new("grid.toml")).map_err(|e| e.to_string())
@@ -213,6 +222,15 @@ mod tests {
         let runs = grid.runs().unwrap();
         assert_eq!(runs.len(), 2 * (1 + 2));
         assert_eq!(runs.iter().filter(|run| run.car().is_none()).count(), 2);
+    }
+
+    #[test]
+    fn a_model_without_attention_is_one_run_whatever_the_lists_say_of_attention() {
+        let lists = "data = 'x'\narch = ['gat', 'gatv2']\nheads = [1, 2]\nlambda = [0, 1]";
+        let grid = grid(&format!("{lists}\nmodel = ['attention', 'gcn']\ngcn-norm = ['symmetric', 'none']")).unwrap();
+        let runs = grid.runs().unwrap();
+        assert_eq!(runs.iter().filter(|run| run.model == ModelKind::Attention).count(), 2 * 2 * 2);
+        assert_eq!(runs.iter().filter(|run| run.model == ModelKind::Gcn).count(), 2);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub struct Setting {
     pub data: String,
     /// Split.
     pub split: usize,
-    /// Attention kind, by name.
+    /// Attention kind by name, or the model where it has no attention.
     pub arch: &'static str,
     /// F.
     pub hidden: usize,
@@ -90,15 +90,15 @@ impl Run {
         Setting {
             data: c.data.clone(),
             split: c.split,
-            arch: c.arch.name(),
+            arch: c.network_name(),
             hidden: c.hidden,
             heads: c.heads,
             layers: c.layers,
             seed: c.seed,
             protocol: c.protocol.to_string(),
             rest: format!(
-                "{:?} {:?} {} {} {:?} {} {:?}",
-                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience
+                "{:?} {:?} {} {} {:?} {} {:?} {}",
+                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience, c.gcn_norm
             ),
         }
     }

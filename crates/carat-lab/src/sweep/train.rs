@@ -1,8 +1,7 @@
 //! One training and what every run of it comes to: the same figures, bit for bit, as `carat train` with that protocol.
 
-use carat::{Error, Evaluator, Protocol, TrainConfig, Trainer, coherence};
+use carat::{Error, Protocol, TrainConfig};
 use carat_graph::{Dataset, Split};
-use carat_nn::Network;
 
 use super::curve::{Curve, Point};
 use super::plan::Training;
@@ -25,19 +24,18 @@ pub(super) fn train(
 ) -> Result<Option<Trained>, Error> {
     let config = training.config();
     let split = config.choose_split(dataset)?;
-    let mut trainer = Trainer::new(dataset, &split, &config)?;
-    let mut test = Evaluator::new(dataset, &split.test, config.layers, config.batch_size);
+    let mut trainer = carat::training(dataset, &split, &config)?;
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();
     let over = loop {
         let metrics = match trainer.epoch(&|| interrupted()) {
             Ok(Some(metrics)) => metrics,
-            Ok(None) if !trainer.is_over() => return Ok(None),
+            Ok(None) if !trainer.stopping().is_over() => return Ok(None),
             Ok(None) => break "the run has no epoch".to_string(),
             // Runs that had stopped before keep what they came to.
             Err(error) => break error.to_string(),
         };
-        let score = test.score(trainer.network())?;
+        let score = trainer.test()?;
         curve.points.push(Point {
             train_loss: metrics.train_loss,
             causal_loss: metrics.causal_loss,
@@ -47,9 +45,10 @@ pub(super) fn train(
             test_accuracy: score.map_or(f64::NAN, |score| score.accuracy),
         });
         for (run, result) in training.runs.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
-            let patience_is_out = trainer.epochs() - trainer.best().epoch >= run.config.patience();
-            if patience_is_out || trainer.is_over() {
-                let outcome = outcome_of(dataset, &split, &run.config, &trainer, &curve);
+            let stopping = trainer.stopping();
+            let patience_is_out = stopping.epochs() - stopping.best().epoch >= run.config.patience();
+            if patience_is_out || stopping.is_over() {
+                let outcome = outcome_of(&split, &run.config, &*trainer, &curve);
                 *result = Some(outcome.map_err(|error| error.to_string()));
             }
         }
@@ -60,31 +59,21 @@ pub(super) fn train(
 
 /// What a run comes to whose protocol stops after the trainer's last epoch.
 fn outcome_of(
-    dataset: &Dataset,
     split: &Split,
     config: &TrainConfig,
-    trainer: &Trainer<'_>,
+    trainer: &dyn carat::Training,
     curve: &Curve,
 ) -> Result<Outcome, Error> {
+    let stopping = trainer.stopping();
     let kept_epoch = match config.protocol {
-        Protocol::Paper => trainer.epochs(),
-        Protocol::Best => trainer.best().epoch,
+        Protocol::Paper => stopping.epochs(),
+        Protocol::Best => stopping.best().epoch,
     };
     let kept = kept_epoch.checked_sub(1).and_then(|epoch| curve.points.get(epoch));
     let kept = kept.filter(|point| point.val_loss.is_finite()).ok_or_else(|| {
         Error::Config("the run diverged: its validation loss is not a number; try a smaller lr".into())
     })?;
-    let best;
-    let network = match config.protocol {
-        Protocol::Paper => trainer.network(),
-        Protocol::Best => {
-            let mut network = Network::new(config.network_for(dataset), config.seed)?;
-            network.parameters_mut().copy_from_slice(&trainer.best().parameters);
-            best = network;
-            &best
-        }
-    };
-    let coherence = coherence(network, dataset, &split.test, config.batch_size)?;
+    let coherence = trainer.coherence(config.protocol)?;
     let tested = |value: f64| (!split.test.is_empty()).then_some(value);
     Ok(Outcome {
         test_loss: tested(kept.test_loss),
@@ -94,8 +83,8 @@ fn outcome_of(
         attention_kl: coherence.map(|c| c.attention_kl),
         uniform_kl: coherence.map(|c| c.uniform_kl),
         attention_auc: coherence.and_then(|c| c.attention_auc),
-        epochs: trainer.epochs(),
+        epochs: stopping.epochs(),
         kept_epoch,
-        train_seconds: trainer.seconds(),
+        train_seconds: stopping.seconds(),
     })
 }
