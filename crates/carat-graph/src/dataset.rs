@@ -240,6 +240,33 @@ impl Dataset {
         Self::new(self.parts)
     }
 
+    /// The same data with some of its edges: those whose ids, in their order, have `keep` true. What is known of edges
+    /// follows them; everything else stays as it is.
+    ///
+    /// ```
+    /// use carat_graph::Dataset;
+    ///
+    /// let features = [[1.0], [0.0], [1.0]];
+    /// let dataset = Dataset::from_rows("tiny", &[(0, 1), (2, 1), (1, 0)], &features, &[Some(0), Some(1), None])?;
+    /// // Edges are numbered by target, then by source: (1, 0), (0, 1), (2, 1).
+    /// let fewer = dataset.with_edges(&[true, false, true])?;
+    /// assert_eq!(fewer.graph().edges().collect::<Vec<_>>(), [(1, 0), (2, 1)]);
+    /// # Ok::<(), carat_graph::DataError>(())
+    /// ```
+    pub fn with_edges(&self, keep: &[bool]) -> Result<Self, DataError> {
+        let edges = self.graph().num_edges();
+        if keep.len() != edges {
+            return Err(DataError::Invalid(format!("{} edges to keep or not, where there are {edges}", keep.len())));
+        }
+        let kept = self.graph().edges().zip(keep).filter(|(_, keep)| **keep).map(|(edge, _)| edge);
+        let (sources, targets): (Vec<u32>, Vec<u32>) = kept.unzip();
+        let flags = |flags: &Flags| flags.iter().zip(keep).filter(|(_, keep)| **keep).map(|(flag, _)| flag).collect();
+        let mut parts = self.parts.clone();
+        parts.spurious = self.spurious().map(flags);
+        parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?;
+        Self::new(parts)
+    }
+
     /// Takes the dataset apart again, to change and recheck it.
     pub fn into_parts(self) -> DatasetParts {
         self.parts

@@ -16,8 +16,8 @@ mod words;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carat::{Error, Evaluator, Lambda, TrainConfig, Trainer, coherence};
+use carat_graph::Dataset;
 use carat_graph::generators::{PlantedConfig, planted};
-use carat_graph::{Dataset, Graph};
 use carat_nn::AttentionKind;
 use serde::Serialize;
 
@@ -139,10 +139,8 @@ impl DemoConfig {
 /// The same nodes, words, labels and split with the useful edges only.
 fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
     let truth = dataset.spurious().cloned().unwrap_or_default();
-    let useful = dataset.graph().edges().zip(truth.iter()).filter(|(_, spurious)| !*spurious).map(|(edge, _)| edge);
-    let (sources, targets): (Vec<u32>, Vec<u32>) = useful.unzip();
-    let mut parts = dataset.clone().into_parts();
-    parts.graph = Graph::from_edges(dataset.num_nodes(), &sources, &targets)?;
+    let useful: Vec<bool> = truth.iter().map(|spurious| !spurious).collect();
+    let mut parts = dataset.with_edges(&useful)?.into_parts();
     parts.spurious = None;
     Ok(Dataset::new(parts)?)
 }

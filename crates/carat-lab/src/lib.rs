@@ -45,5 +45,6 @@ pub mod page;
 pub mod parallel;
 pub mod report;
 pub mod reproduce;
+pub mod rewiring;
 pub mod statistics;
 pub mod sweep;

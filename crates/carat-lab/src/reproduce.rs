@@ -20,6 +20,7 @@ mod lambda;
 mod literature;
 pub mod paper;
 mod pyg;
+mod rewiring;
 mod rounds;
 mod runtime;
 mod scatter;
@@ -70,6 +71,7 @@ pub fn items() -> Vec<Box<dyn Item>> {
         Box::new(rounds::RoundsStudy),
         Box::new(homophily::Homophily),
         Box::new(graphs::Graphs),
+        Box::new(rewiring::Rewiring),
         Box::new(runtime::Runtime),
     ]
 }

@@ -3,6 +3,7 @@
 mod curve;
 mod execute;
 mod grid;
+mod guides;
 mod merge;
 mod plan;
 mod run;

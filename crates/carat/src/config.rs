@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 use crate::model::ModelKind;
+use crate::rewire::Pruning;
 use crate::words::words;
 use crate::{Error, Task};
 
@@ -105,6 +106,9 @@ pub struct TrainConfig {
     pub patience: Option<usize>,
     /// Seeds initial weights, batches, fan-out and the regulariser's draws.
     pub seed: u64,
+    /// Edges that are left out of the graph before training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prune: Option<Pruning>,
 }
 
 impl Default for TrainConfig {
@@ -140,6 +144,7 @@ impl Default for TrainConfig {
             protocol: Protocol::Best,
             patience: None,
             seed: 0,
+            prune: None,
         }
     }
 }
@@ -234,6 +239,14 @@ impl TrainConfig {
 
     /// Refuses settings that the model does not read.
     fn check_model(&self) -> Result<(), Error> {
+        if let Some(pruning) = &self.prune {
+            if self.model != ModelKind::Gcn {
+                return Err(Error::Config(
+                    "prune is a setting of graph convolution networks; set the model to gcn".into(),
+                ));
+            }
+            pruning.check()?;
+        }
         let default = Self::default();
         let idle = match self.model {
             ModelKind::Attention => {
@@ -429,6 +442,13 @@ mod tests {
         let text = toml::to_string(&gcn).unwrap();
         assert!(text.contains("model = \"gcn\"") && text.contains("gcn-norm = \"none\""));
         assert_eq!(toml::from_str::<TrainConfig>(&text).unwrap(), gcn);
+        let guide = Box::new(TrainConfig { lambda: Lambda::new(5.0), ..Default::default() });
+        let pruned = TrainConfig { prune: Some(Pruning { threshold: 0.3, random: true, guide }), ..gcn };
+        pruned.check().unwrap();
+        let text = toml::to_string(&pruned).unwrap();
+        assert_eq!(toml::from_str::<TrainConfig>(&text).unwrap(), pruned);
+        let error = TrainConfig { model: ModelKind::Attention, ..pruned }.check().unwrap_err().to_string();
+        assert_eq!(error, "prune is a setting of graph convolution networks; set the model to gcn");
     }
 
     #[test]

@@ -65,6 +65,10 @@
 //!
 //! [`effects()`] measures what every edge does to the predictions, by deleting it.
 //!
+//! # Pruning
+//!
+//! [`rewire`] leaves out the edges that attention passes over, and measures what that does to graph convolution networks.
+//!
 //! # Going on
 //!
 //! - [`run()`] trains into a folder that can be resumed and shared; `carat train` on the command line is that.
@@ -85,6 +89,7 @@ mod evaluation;
 mod learner;
 mod memory;
 mod model;
+pub mod rewire;
 mod run;
 mod stopping;
 pub mod tables;

@@ -171,6 +171,10 @@ pub fn run(
     options: RunOptions<'_>,
 ) -> Result<Summary, Error> {
     let config = &config.with_task_of(dataset)?;
+    if config.prune.is_some() {
+        let problem = "prune is a setting of sweeps; 'carat rewire --apply' writes a pruned graph to train on";
+        return Err(Error::Config(problem.into()));
+    }
     let split = config.choose_split(dataset)?;
     let mut training = training(dataset, &split, config)?;
     let checkpoint_path = folder.file("checkpoint.safetensors");

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use carat::Error;
+use carat::{Error, ModelKind, TrainConfig};
 
 use super::found::key;
 use super::{Item, Scope, items};
@@ -15,10 +15,11 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     let mut sections = items.iter().map(|item| item.section(&merged.runs, scope)).collect::<Result<Vec<_>, _>>()?;
     // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
     let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);
-    let runs: Vec<Run> = merged.runs.iter().filter(|run| !is_synthetic(&run.config.data)).cloned().collect();
+    let is_shown = |config: &TrainConfig| config.model == ModelKind::Attention && !is_synthetic(&config.data);
+    let runs: Vec<Run> = merged.runs.iter().filter(|run| is_shown(&run.config)).cloned().collect();
     let verdicts = verdict(&runs);
     let curves: Vec<TrainingCurve> =
-        merged.curves.iter().filter(|training| !is_synthetic(&training.config.data)).cloned().collect();
+        merged.curves.iter().filter(|training| is_shown(&training.config)).cloned().collect();
     let is_public = |data: &String| super::paper::place(data).is_some() || scope.graph_sets.contains(data);
     let own_data = !runs.iter().any(|run| is_public(&run.config.data));
     if own_data {
@@ -31,11 +32,11 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     Ok(Report { title: "Causal attention regularisation, measured".into(), lead: overview(merged, scope)?, sections })
 }
 
-/// The report on whatever stores hold: the items that have at least one regularised run there.
+/// The report on whatever stores hold: the items that have at least one run there that is no baseline of others.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
-    let regularised = merged.runs.iter().filter(|run| !run.is_baseline());
-    let at_hand: HashSet<String> = regularised.map(|run| key(&run.config)).collect::<Result<_, _>>()?;
+    let telling = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());
+    let at_hand: HashSet<String> = telling.map(|run| key(&run.config)).collect::<Result<_, _>>()?;
     let mut shown = Vec::new();
     for item in items() {
         let mut runs = Vec::new();

@@ -67,6 +67,16 @@ impl Verdict {
         }
     }
 
+    /// Of a claim about attention kinds that holds for `found` of those that have runs.
+    pub fn of_kinds(found: usize, kinds: usize) -> Self {
+        match (found, kinds) {
+            (_, 0) => Self::Unknown,
+            (found, kinds) if found == kinds => Self::Reproduced,
+            (found, kinds) if 2 * found >= kinds => Self::Partly,
+            _ => Self::NotReproduced,
+        }
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -130,5 +140,7 @@ mod tests {
         assert_eq!(Verdict::of(0, 0, 7), Verdict::Unknown);
         assert_eq!(Verdict::of(3, 3, 8), Verdict::TooFew);
         assert_eq!(Verdict::of(1, 4, 2), Verdict::NotReproduced);
+        let of_kinds = [(3, 3), (2, 3), (1, 3), (0, 0)].map(|(found, kinds)| Verdict::of_kinds(found, kinds));
+        assert_eq!(of_kinds, [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::Unknown]);
     }
 }

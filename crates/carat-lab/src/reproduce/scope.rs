@@ -52,24 +52,26 @@ impl Scope {
         let of_paper = |run: &&Run| paper::place(&run.config.data).is_some();
         let has = |data: &str| runs.iter().any(|run| run.config.data == data);
         let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data);
-        let of_study = || runs.iter().filter(|run| of_paper(run) || is_synthetic(run));
+        // Items about other models than attention networks have splits of their own.
+        let of_study = || runs.iter().filter(|run| run.is_attention()).filter(|run| of_paper(run) || is_synthetic(run));
         let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data);
         let splits: BTreeSet<usize> = of_study().map(|run| run.config.split).collect();
         // Splits of sets of graphs are folds, of which there are always ten.
         let seeds = of_study().chain(runs.iter().filter(of_graphs)).map(|run| run.config.seed);
         let seeds: BTreeSet<u64> = seeds.collect();
-        // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, or
-        // the control on sets of graphs.
+        // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, the
+        // control on sets of graphs, or pruned graphs of more than two splits.
         let full = |run: &Run| matches!(run.config.hidden, 10 | 200) && of_paper(&run);
         let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.ends_with("-r1");
         let control = |run: &Run| of_graphs(&run) && run.config.regulariser == Arm::Constant;
+        let pruned = |run: &Run| run.config.prune.is_some() && run.config.split > 1;
         Self {
             datasets: paper::DATASETS.iter().map(|f| f.data.to_string()).filter(|data| has(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| has(name)).collect(),
             graph_sets: graph_sets().into_iter().filter(|name| has(name)).collect(),
-            quick: !runs.iter().any(|run| full(run) || replicate(run) || control(run)),
-            splits: splits.into_iter().collect(),
-            seeds: seeds.into_iter().collect(),
+            quick: !runs.iter().any(|run| full(run) || replicate(run) || control(run) || pruned(run)),
+            splits: if splits.is_empty() { vec![0] } else { splits.into_iter().collect() },
+            seeds: if seeds.is_empty() { vec![0] } else { seeds.into_iter().collect() },
             data_dir: data_dir.to_path_buf(),
         }
     }

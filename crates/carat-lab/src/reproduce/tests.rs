@@ -51,6 +51,7 @@ fn items_come_in_the_report_s_order() {
             "rounds",
             "homophily",
             "graphs",
+            "rewiring",
             "runtime"
         ]
     );

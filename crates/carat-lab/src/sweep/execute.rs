@@ -10,6 +10,7 @@ use carat::{Error, TrainConfig};
 use carat_graph::Dataset;
 
 use super::curve::Curve;
+use super::guides::Guides;
 use super::plan::{self, Training};
 use super::run::Outcome;
 use super::store::{Claim, Store};
@@ -99,7 +100,8 @@ pub fn sweep(
     let mut computed = 0;
     if !left.is_empty() {
         let worker = Worker::new(store.path())?;
-        let work = Work { store, datasets, options, worker: &worker, counts: Counts::default() };
+        let work =
+            Work { store, datasets, options, worker: &worker, guides: Guides::default(), counts: Counts::default() };
         let result = work.all(&left);
         store.release(&worker)?;
         result?;
@@ -140,6 +142,7 @@ struct Work<'a> {
     datasets: &'a HashMap<String, Dataset>,
     options: &'a SweepOptions<'a>,
     worker: &'a Worker,
+    guides: Guides,
     counts: Counts,
 }
 
@@ -185,7 +188,8 @@ impl Work<'_> {
         let is_over = || self.is_over();
         let failed =
             |error: String| Trained { results: vec![Err(error); training.runs.len()], curve: Curve::default() };
-        let attempt = catch_unwind(AssertUnwindSafe(|| train(self.dataset(&training)?, &training, &is_over)));
+        let attempt =
+            catch_unwind(AssertUnwindSafe(|| train(self.dataset(&training)?, &training, &self.guides, &is_over)));
         let trained = match attempt {
             // Interrupted: there is no result.
             Ok(Ok(None)) => return Ok(false),

@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use carat::rewire::Pruning;
 use carat::{Error, ModelKind, Task, TrainConfig};
 use carat_graph::DataError;
 use carat_nn::GcnNorm;
@@ -176,7 +177,8 @@ fn names() -> Vec<String> {
     // Settings that are left out of files unless they are given.
     let all = TrainConfig { task: Some(Task::Node), folds: Some(3), ..Default::default() };
     let all = TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..all };
-    let all = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, ..all };
+    let prune = Some(Pruning { threshold: 0.0, random: true, guide: Box::default() });
+    let all = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, prune, ..all };
     let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
     names.unwrap_or_default()
 }
@@ -186,11 +188,11 @@ pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
     if config.car().is_some() {
         return TrainConfig { gcn_norm: GcnNorm::default(), ..config };
     }
-    let TrainConfig { data, split, split_ratio, model, hidden, layers, lr, epochs, protocol, patience, seed, .. } =
-        config;
+    let TrainConfig { data, split, split_ratio, model, hidden, layers, lr, .. } = config;
+    let TrainConfig { epochs, protocol, patience, seed, prune, .. } = config;
     let plain = TrainConfig { data, split, split_ratio, model, hidden, layers, lr, ..Default::default() };
     let TrainConfig { task, folds, .. } = config;
-    let plain = TrainConfig { task, folds, epochs, protocol, patience, seed, ..plain };
+    let plain = TrainConfig { task, folds, epochs, protocol, patience, seed, prune, ..plain };
     match model {
         ModelKind::Attention => {
             let TrainConfig { arch, heads, batch_size, fanout, .. } = config;

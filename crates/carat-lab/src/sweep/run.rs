@@ -1,6 +1,6 @@
 //! One run of a sweep, as the store keeps it.
 
-use carat::{Protocol, TrainConfig};
+use carat::{ModelKind, Protocol, TrainConfig};
 use carat_nn::AttentionKind;
 use serde::{Deserialize, Serialize};
 
@@ -97,10 +97,15 @@ impl Run {
             seed: c.seed,
             protocol: c.protocol.to_string(),
             rest: format!(
-                "{:?} {:?} {} {} {:?} {} {:?} {}",
-                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience, c.gcn_norm
+                "{:?} {:?} {} {} {:?} {} {:?} {} {:?}",
+                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience, c.gcn_norm, c.prune
             ),
         }
+    }
+
+    /// True where an attention network was trained.
+    pub fn is_attention(&self) -> bool {
+        self.config.model == ModelKind::Attention
     }
 
     /// True where nothing is regularised.

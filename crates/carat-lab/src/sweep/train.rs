@@ -4,6 +4,7 @@ use carat::{Error, Protocol, TrainConfig};
 use carat_graph::{Dataset, Split};
 
 use super::curve::{Curve, Point};
+use super::guides::Guides;
 use super::plan::Training;
 use super::run::Outcome;
 
@@ -20,10 +21,13 @@ pub(super) struct Trained {
 pub(super) fn train(
     dataset: &Dataset,
     training: &Training,
+    guides: &Guides,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Trained>, Error> {
     let config = training.config();
     let split = config.choose_split(dataset)?;
+    let Some(pruned) = guides.graph_of(dataset, &config, interrupted)? else { return Ok(None) };
+    let dataset = pruned.of(dataset);
     let mut trainer = carat::training(dataset, &split, &config)?;
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();
