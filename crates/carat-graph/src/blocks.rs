@@ -113,6 +113,23 @@ impl Blocks {
         Self { graphs: self.graphs.clone(), ..cut }
     }
 
+    /// The same nodes with exactly one self-loop each, whether or not they had one. The edges are counted anew.
+    #[must_use]
+    pub fn with_self_loops(&self) -> Self {
+        let mut offsets = vec![0];
+        let mut sources = Vec::with_capacity(self.sources.len() + self.offsets.len());
+        for (j, row) in self.offsets.windows(2).enumerate() {
+            let (j, row) = (j as u32, &self.sources[row[0]..row[1]]);
+            // Sources ascend within a row, and go on doing so.
+            sources.extend(row.iter().filter(|i| **i < j));
+            sources.push(j);
+            sources.extend(row.iter().filter(|i| **i > j));
+            offsets.push(sources.len());
+        }
+        let edges = (0..sources.len() as u32).collect();
+        Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, edges)
+    }
+
     fn finish(nodes: Vec<u32>, within: Vec<usize>, offsets: Vec<usize>, sources: Vec<u32>, edges: Vec<u32>) -> Self {
         let mut out_offsets = vec![0usize; nodes.len() + 1];
         for &i in &sources {
@@ -329,6 +346,17 @@ mod tests {
                 prop_assert_eq!(block.in_neighbours(j), &left[..]);
             }
             prop_assert_eq!(cut.edge_ids().len() + removed.len(), blocks.edge_ids().len());
+        }
+
+        #[test]
+        fn self_loops_are_one_each((graph, _) in arbitrary_graph()) {
+            let looped = Blocks::whole(&graph, 1).with_self_loops();
+            for j in 0..graph.num_nodes() as u32 {
+                let mut expected: BTreeSet<u32> = graph.in_neighbours(j).iter().copied().collect();
+                expected.insert(j);
+                let row = looped.layer(0).in_neighbours(j as usize);
+                prop_assert!(row.iter().eq(&expected));
+            }
         }
 
         #[test]

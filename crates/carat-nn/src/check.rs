@@ -162,7 +162,7 @@ const CLOSE: f64 = 1e-9;
 
 /// The derivative of a loss, known where its parameter is shifted, by the differences that come closest to `analytic`.
 /// Five points cancel the error of third order.
-fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> f64 {
     let mut closest = f64::NAN;
     for step in STEPS {
         let mut at = |steps: f64| shifted(steps * step);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use carat_graph::{DataError, Features};
 
 use crate::kernels::dense;
+use crate::kernels::moments::Moments;
 use crate::kernels::sparse::Sparse;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Layout, Parameter};
@@ -179,7 +180,12 @@ impl<T: Real> Input<T> {
 
     /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
     fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
-        let (width, slope) = (bias.len(), T::from_f64(SLOPE));
+        self.affine_leaky_relu(weight, bias, T::from_f64(SLOPE), h);
+    }
+
+    /// The same with a slope of one's own; 0 is ReLU.
+    pub(crate) fn affine_leaky_relu(&self, weight: &[T], bias: &[T], slope: T, h: &mut [T]) {
+        let width = bias.len();
         match &self.values {
             Values::Dense(values) => {
                 let x = Matrix::new(values, self.num_rows, self.num_columns);
@@ -191,8 +197,12 @@ impl<T: Real> Input<T> {
 
     /// From the gradient of h (overwritten), to which the first nodes have an addition, to those of W1^T and b1.
     fn encode_backward(&self, h: &[T], d_direct: Matrix<'_, T>, d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
-        let width = d_bias.len();
         dense::add_rows_leaky_relu_backward(d_h, d_direct, h, T::from_f64(SLOPE), d_bias);
+        self.weight_gradient(d_h, d_bias.len(), d_weight);
+    }
+
+    /// x^T d_z, rows of `width`: the gradient of W^T where z = x W^T.
+    pub(crate) fn weight_gradient(&self, d_h: &[T], width: usize, d_weight: &mut [T]) {
         match &self.values {
             Values::Dense(values) => multiply(
                 MatrixMut::new(d_weight, self.num_columns, width),
@@ -203,6 +213,17 @@ impl<T: Real> Input<T> {
             Values::Sparse { columns: Some(columns), .. } => columns.multiply(d_weight, d_h, width),
             Values::Sparse { rows, columns: None } => {
                 rows.transposed(self.num_columns).multiply(d_weight, d_h, width);
+            }
+        }
+    }
+
+    /// Mean and variance of every feature over the nodes.
+    pub(crate) fn moments(&self) -> Moments<T> {
+        match &self.values {
+            Values::Dense(values) => Moments::of_rows(values, self.num_columns),
+            Values::Sparse { columns: Some(columns), .. } => Moments::of_columns(columns, self.num_rows),
+            Values::Sparse { rows, columns: None } => {
+                Moments::of_columns(&rows.transposed(self.num_columns), self.num_rows)
             }
         }
     }

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cal;
 pub mod check;
 mod classifier;
 mod cost;
@@ -39,6 +40,7 @@ pub mod toolkit;
 mod weights;
 mod whole_graph;
 
+pub use cal::{Cal, CalConfig, CalError, CalHead};
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};

@@ -6,6 +6,7 @@ use carat_graph::printable;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::de::DeserializeOwned;
 
+use crate::cal::{Cal, CalConfig, CalError};
 use crate::gcn::{GcnConfig, GcnNetwork};
 use crate::network::{Network, NetworkConfig};
 use crate::parameters::Layout;
@@ -83,6 +84,26 @@ impl GcnNetwork<f32> {
         let mut network = Self::new(config, 0)?;
         load_whole_graph(&mut network, bytes)?;
         Ok(network)
+    }
+}
+
+impl Cal<f32> {
+    /// A model from a file that carat wrote.
+    pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
+        let config: CalConfig = described(bytes)?;
+        holds(bytes, Self::num_values(config)?)?;
+        let mut model = Self::new(config, 0)?;
+        load_whole_graph(&mut model, bytes)?;
+        Ok(model)
+    }
+}
+
+impl From<CalError> for WeightsError {
+    fn from(error: CalError) -> Self {
+        match error {
+            CalError::Size(error) => Self::Size(error),
+            other => Self::Format(other.to_string()),
+        }
     }
 }
 

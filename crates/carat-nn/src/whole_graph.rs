@@ -4,10 +4,12 @@
 //! need every node's degree, are of another kind: a step is one pass over all nodes, with a loss over some of them.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use carat_graph::{Blocks, DataError, Dataset};
 
 use crate::encoder::Input;
+use crate::kernels::moments::Moments;
 use crate::parameters::Layout;
 use crate::real::Real;
 
@@ -16,6 +18,8 @@ use crate::real::Real;
 pub struct WholeGraph<T> {
     blocks: Blocks,
     input: Input<T>,
+    looped: OnceLock<Blocks>,
+    moments: OnceLock<Moments<T>>,
 }
 
 impl<T: Real> WholeGraph<T> {
@@ -23,12 +27,22 @@ impl<T: Real> WholeGraph<T> {
     pub fn new(dataset: &Dataset) -> Result<Self, DataError> {
         let blocks = Blocks::whole(dataset.graph(), 1);
         let input = Input::checked(dataset.features(), blocks.nodes())?.with_columns();
-        Ok(Self { blocks, input })
+        Ok(Self { blocks, input, looped: OnceLock::new(), moments: OnceLock::new() })
     }
 
     /// All edges, as one layer whose sources and targets are all nodes.
     pub fn block(&self) -> carat_graph::Block<'_> {
         self.blocks.layer(0)
+    }
+
+    /// The same edges with exactly one self-loop at every node; made when first asked for.
+    pub fn looped(&self) -> carat_graph::Block<'_> {
+        self.looped.get_or_init(|| self.blocks.with_self_loops()).layer(0)
+    }
+
+    /// Mean and variance of every feature; computed when first asked for.
+    pub(crate) fn moments(&self) -> &Moments<T> {
+        self.moments.get_or_init(|| self.input.moments())
     }
 
     /// The features of all nodes.

@@ -10,9 +10,11 @@
 pub(crate) mod additive;
 pub(crate) mod aggregate;
 pub(crate) mod columns;
+pub(crate) mod concatenated;
 pub(crate) mod convolution;
 pub(crate) mod dense;
 pub(crate) mod heads;
+pub(crate) mod moments;
 pub(crate) mod prefetch;
 pub(crate) mod simd;
 pub(crate) mod softmax;

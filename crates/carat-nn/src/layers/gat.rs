@@ -30,7 +30,7 @@ use crate::toolkit::{cut, cut_mut, sized};
 const CHUNK_NODES: usize = 128;
 
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
-pub(super) const SCORE_SLOPE: f64 = 0.2;
+pub(crate) const SCORE_SLOPE: f64 = 0.2;
 
 /// Where the sources' state keeps u and the value matrices side by side.
 const U: usize = 1;

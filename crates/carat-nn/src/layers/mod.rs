@@ -16,6 +16,7 @@ use carat_graph::Block;
 use serde::{Deserialize, Serialize};
 
 pub use gat::Gat;
+pub(crate) use gat::SCORE_SLOPE;
 pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
