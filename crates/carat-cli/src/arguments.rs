@@ -72,20 +72,26 @@ pub struct TrainFlags {
     /// dealt out by --seed
     #[arg(long, value_name = "N")]
     folds: Option<usize>,
-    /// What is trained: attention, or gcn (graph convolutions, without attention) [default: attention]
+    /// What is trained: attention, gcn (graph convolutions, without attention) or cal (CAL's CausalGAT) [default: attention]
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelKind>,
     /// What an in-edge weighs with --model gcn: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain sum)
     /// [default: symmetric]
     #[arg(long, value_name = "NORM")]
     gcn_norm: Option<GcnNorm>,
+    /// With --model cal: strength of the loss that keeps the context from telling the class [default: 0.5]
+    #[arg(long, value_name = "STRENGTH", allow_negative_numbers = true)]
+    lambda1: Option<f64>,
+    /// With --model cal: strength of the loss of the object in another node's context [default: 0.5]
+    #[arg(long, value_name = "STRENGTH", allow_negative_numbers = true)]
+    lambda2: Option<f64>,
     /// Attention kind: gat, gatv2 or transformer [default: gat]
     #[arg(long, value_name = "KIND")]
     arch: Option<AttentionKind>,
-    /// F, the width of every layer [default: 100]
+    /// F, the width of every layer [default: 100, with --model cal 128]
     #[arg(long, value_name = "F")]
     hidden: Option<usize>,
-    /// K, attention heads per layer, averaged [default: 3]
+    /// K, attention heads per layer, averaged; with --model cal concatenated [default: 3, with --model cal 4]
     #[arg(long, value_name = "K")]
     heads: Option<usize>,
     /// L, attention layers [default: 2]
@@ -135,7 +141,7 @@ pub fn absolute_if_there(data: &str) -> String {
 impl TrainFlags {
     /// The settings: flags over the `--config` file over `base` (a run that goes on) over the defaults; checked.
     pub fn config(&self, base: Option<&TrainConfig>) -> Result<TrainConfig, Failure> {
-        let mut config = base.cloned().unwrap_or_default();
+        let mut config = base.cloned().unwrap_or_else(|| TrainConfig::default_of(self.model.unwrap_or_default()));
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
             config = TrainConfig::from_toml(&text, path)?;
@@ -159,6 +165,8 @@ impl TrainFlags {
         config.split_ratio = self.split_ratio.clone().or(config.split_ratio);
         config.folds = self.folds.or(config.folds);
         config.patience = self.patience.or(config.patience);
+        config.lambda1 = self.lambda1.or(config.lambda1);
+        config.lambda2 = self.lambda2.or(config.lambda2);
         if config.data.is_empty() {
             return Err(Failure::input(
                 "--data is missing: a name from 'carat data list', or a path to a .npz or .carat file or a folder",

@@ -215,7 +215,14 @@ fn name(config: &TrainConfig) -> String {
         ModelKind::Attention => {
             format!("{data} {network}, F {hidden}, K {heads}, L {layers}, lambda {lambda}, seed {seed}")
         }
-        _ => format!("{data} {network}, F {hidden}, L {layers}, seed {seed}"),
+        ModelKind::Gcn => format!("{data} {network}, F {hidden}, L {layers}, seed {seed}"),
+        ModelKind::Cal => {
+            let strengths = [config.lambda1, config.lambda2].map(|strength| strength.map(|s| s.to_string()));
+            let [lambda1, lambda2] = strengths.map(|strength| strength.unwrap_or("default".into()));
+            format!(
+                "{data} {network}, F {hidden}, K {heads}, L {layers}, lambda1 {lambda1}, lambda2 {lambda2}, seed {seed}"
+            )
+        }
     }
 }
 

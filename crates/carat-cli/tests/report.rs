@@ -67,6 +67,7 @@ fn reproduce_lists_its_items() {
         "ablation",
         "transductive",
         "rounds",
+        "cal",
         "homophily",
         "runtime",
     ];

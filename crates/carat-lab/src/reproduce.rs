@@ -6,6 +6,7 @@
 mod ablation;
 mod accuracy;
 mod assemble;
+mod cal;
 mod datasets;
 mod draft;
 mod figure2;
@@ -69,6 +70,7 @@ pub fn items() -> Vec<Box<dyn Item>> {
         Box::new(ablation::Ablation),
         Box::new(transductive::Transductive),
         Box::new(rounds::RoundsStudy),
+        Box::new(cal::CalComparison),
         Box::new(homophily::Homophily),
         Box::new(graphs::Graphs),
         Box::new(rewiring::Rewiring),

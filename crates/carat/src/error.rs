@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use carat_graph::{DataError, printable};
-use carat_nn::{SizeError, WeightsError};
+use carat_nn::{CalError, SizeError, WeightsError};
 
 use crate::Task;
 
@@ -65,6 +65,15 @@ pub enum Error {
         /// The system's reason.
         problem: String,
     },
+}
+
+impl From<CalError> for Error {
+    fn from(error: CalError) -> Self {
+        match error {
+            CalError::Size(error) => Self::Size(error),
+            other => Self::Config(other.to_string()),
+        }
+    }
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! The models that a run can train, and how each is made and read.
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{GcnNetwork, Network, WeightsError, WholeGraphModel};
+use carat_nn::{Cal, GcnNetwork, Network, WeightsError, WholeGraphModel};
 
 use crate::attention_training::AttentionTraining;
 use crate::evaluation::{Coherence, Score};
@@ -19,6 +19,8 @@ words! {
         Attention = "attention",
         /// A graph convolution network: the same encoder and classifier around graph convolutions.
         Gcn = "gcn",
+        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must not.
+        Cal = "cal",
     }
 }
 
@@ -37,6 +39,7 @@ impl Model {
         Ok(match kind {
             ModelKind::Attention => Self::Attention(Network::from_safetensors(bytes)?),
             ModelKind::Gcn => Self::WholeGraph(Box::new(GcnNetwork::from_safetensors(bytes)?)),
+            ModelKind::Cal => Self::WholeGraph(Box::new(Cal::from_safetensors(bytes)?)),
         })
     }
 }
@@ -82,6 +85,10 @@ pub fn training<'a>(
         ModelKind::Attention => Box::new(AttentionTraining::new(dataset, split, config)?),
         ModelKind::Gcn => {
             let model = GcnNetwork::new(config.gcn_for(dataset), config.seed)?;
+            Box::new(WholeGraphTrainer::new(dataset, split, config, Box::new(model))?)
+        }
+        ModelKind::Cal => {
+            let model = Cal::new(config.cal_for(dataset), config.seed)?;
             Box::new(WholeGraphTrainer::new(dataset, split, config, Box::new(model))?)
         }
     })

@@ -14,7 +14,7 @@ use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Model, Training, training};
+use crate::model::{Model, ModelKind, Training, training};
 use crate::training::EpochMetrics;
 use crate::{Error, Task, TrainConfig, checkpoint, memory};
 
@@ -106,9 +106,11 @@ impl RunFolder {
             (config, Model::WholeGraph(_)) => Err(Error::Run {
                 path: self.path.clone(),
                 problem: format!(
-                    "the run's model is a {}, which has no attention; 'carat predict' works with it, and for this \
-                     choose a run of an attention network",
-                    config.model
+                    "the run's model is {}; 'carat predict' works with it, and for this choose a run of an attention network",
+                    match config.model {
+                        ModelKind::Cal => "cal, whose attention is of another kind".to_string(),
+                        model => format!("a {model}, which has no attention"),
+                    }
                 ),
             }),
         }

@@ -23,6 +23,7 @@ use crate::{interrupt, output};
                                                      a control: smoothing without a causal signal
   carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
   carat train --data cora --model gcn                a graph convolution network of the same shape
+  carat train --data cora --model cal --lambda1 0.2  CAL's CausalGAT, a causal method to compare with
   carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
@@ -113,7 +114,8 @@ fn default_folder(config: &TrainConfig) -> PathBuf {
     let TrainConfig { hidden, heads, layers, split, seed, .. } = config;
     let network = match config.model {
         ModelKind::Attention => format!("{}-{hidden}-{heads}-{layers}", config.arch),
-        model => format!("{model}-{hidden}-{layers}"),
+        ModelKind::Gcn => format!("gcn-{hidden}-{layers}"),
+        ModelKind::Cal => format!("cal-{hidden}-{heads}-{layers}"),
     };
     let car = config
         .car()

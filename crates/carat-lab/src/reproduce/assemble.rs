@@ -32,7 +32,7 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     Ok(Report { title: "Causal attention regularisation, measured".into(), lead: overview(merged, scope)?, sections })
 }
 
-/// The report on whatever stores hold: the items that have at least one run there that is no baseline of others.
+/// The report on whatever stores hold: the items that have at least one run there that is no plain attention network.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
     let telling = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());

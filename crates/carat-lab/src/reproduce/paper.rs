@@ -4,6 +4,7 @@
 
 mod ablation;
 mod accuracy;
+mod cal;
 mod changes;
 mod claims;
 mod datasets;
@@ -12,6 +13,7 @@ mod runtime;
 
 pub use ablation::{CAUSAL_EVIDENCE, VOTE_EVIDENCE};
 pub use accuracy::{ACCURACY_BASELINE, ACCURACY_CAR};
+pub use cal::CAL_ACCURACY;
 pub use changes::{ACCURACY_CHANGE, Changes, LOSS_CHANGE};
 pub use claims::{ACCURACY_HIGHER, CAUSAL_ABOVE_VOTE, COUNTED, KL_LOWER, LOSS_LOWER, RUNTIME_FACTORS, STRONGER_LARGER};
 pub use datasets::{DATASETS, DatasetFigures, place, title};
@@ -62,5 +64,7 @@ mod tests {
         assert_eq!((above.count(), DATASETS.len()), (CAUSAL_ABOVE_VOTE, COUNTED));
         let lower = LOSS_BASELINE.iter().flatten().zip(LOSS_CAR.iter().flatten());
         assert!(lower.into_iter().all(|(baseline, car)| car.mean <= baseline.mean));
+        let with_car = ACCURACY_CAR.iter().flat_map(|row| row.iter().zip(CAL_ACCURACY));
+        assert!(with_car.into_iter().all(|(car, cal)| car.mean > cal));
     }
 }

@@ -140,7 +140,7 @@ impl Grid {
         for table in tables {
             let config: TrainConfig =
                 table.try_into().map_err(|e: toml::de::Error| Error::Config(e.message().into()))?;
-            let config = without_idle_settings(config);
+            let config = without_idle_settings(config.with_model_defaults(|name| self.has(name)));
             config.check()?;
             if seen.insert(toml::to_string(&config).map_err(|e| Error::Config(e.to_string()))?) {
                 runs.push(config);
@@ -179,6 +179,7 @@ fn names() -> Vec<String> {
     let all = TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..all };
     let prune = Some(Pruning { threshold: 0.0, random: true, guide: Box::default() });
     let all = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, prune, ..all };
+    let all = TrainConfig { lambda1: Some(0.0), lambda2: Some(0.0), ..all };
     let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
     names.unwrap_or_default()
 }
@@ -186,7 +187,7 @@ fn names() -> Vec<String> {
 /// The same run with everything at its default that it does not read.
 pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
     if config.car().is_some() {
-        return TrainConfig { gcn_norm: GcnNorm::default(), ..config };
+        return TrainConfig { gcn_norm: GcnNorm::default(), lambda1: None, lambda2: None, ..config };
     }
     let TrainConfig { data, split, split_ratio, model, hidden, layers, lr, .. } = config;
     let TrainConfig { epochs, protocol, patience, seed, prune, .. } = config;
@@ -199,6 +200,10 @@ pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
             TrainConfig { arch, heads, batch_size, fanout, ..plain }
         }
         ModelKind::Gcn => TrainConfig { gcn_norm: config.gcn_norm, ..plain },
+        ModelKind::Cal => {
+            let TrainConfig { heads, lambda1, lambda2, .. } = config;
+            TrainConfig { heads, lambda1, lambda2, ..plain }
+        }
     }
 }
 
@@ -233,6 +238,15 @@ mod tests {
         let runs = grid.runs().unwrap();
         assert_eq!(runs.iter().filter(|run| run.model == ModelKind::Attention).count(), 2 * 2 * 2);
         assert_eq!(runs.iter().filter(|run| run.model == ModelKind::Gcn).count(), 2);
+    }
+
+    #[test]
+    fn cal_is_one_run_for_each_of_its_strengths_and_others_do_not_read_them() {
+        let lists = "data = 'x'\nmodel = ['attention', 'gcn', 'cal']\nhidden = 8\nheads = 2\nlambda1 = [0.2, 1]\nlambda = [0, 1]";
+        let runs = grid(lists).unwrap().runs().unwrap();
+        let count = |model| runs.iter().filter(|run| run.model == model).count();
+        assert_eq!([ModelKind::Attention, ModelKind::Gcn, ModelKind::Cal].map(count), [2, 1, 2]);
+        assert!(runs.iter().all(|run| run.model == ModelKind::Cal || run.lambda1.is_none()));
     }
 
     #[test]

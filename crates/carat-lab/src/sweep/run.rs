@@ -97,8 +97,18 @@ impl Run {
             seed: c.seed,
             protocol: c.protocol.to_string(),
             rest: format!(
-                "{:?} {:?} {} {} {:?} {} {:?} {} {:?}",
-                c.split_ratio, c.folds, c.lr, c.batch_size, c.fanout, c.epochs, c.patience, c.gcn_norm, c.prune
+                "{:?} {:?} {} {} {:?} {} {:?} {} {:?} {:?} {:?}",
+                c.split_ratio,
+                c.folds,
+                c.lr,
+                c.batch_size,
+                c.fanout,
+                c.epochs,
+                c.patience,
+                c.gcn_norm,
+                c.prune,
+                c.lambda1,
+                c.lambda2
             ),
         }
     }

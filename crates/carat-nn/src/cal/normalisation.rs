@@ -97,9 +97,9 @@ mod tests {
         let degree = |node: usize| 1.0 + weights[block.offsets()[node]..block.offsets()[node + 1]].iter().sum::<f64>();
         for j in 0..7 {
             assert!((found.own[j] - 1.0 / degree(j)).abs() < 1e-12);
-            for e in block.offsets()[j]..block.offsets()[j + 1] {
+            for (e, weight) in (block.offsets()[j]..block.offsets()[j + 1]).map(|e| (e, weights[e])) {
                 let i = block.sources()[e] as usize;
-                assert!((found.edges[e] - weights[e] / (degree(i) * degree(j)).sqrt()).abs() < 1e-12);
+                assert!((found.edges[e] - weight / (degree(i) * degree(j)).sqrt()).abs() < 1e-12);
             }
         }
         let mut gradient = vec![f64::NAN; weights.len()];
