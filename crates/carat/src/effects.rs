@@ -70,6 +70,17 @@ pub struct EffectSettings {
     pub batch_size: usize,
 }
 
+impl EffectSettings {
+    /// Refuses values that mean nothing.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Self { temperature, loss_floor, batch_size, .. } = *self;
+        if batch_size == 0 || !(temperature.is_finite() && temperature > 0.0 && loss_floor.is_finite()) {
+            return Err(Error::Config("effects need a batch size, a temperature above 0 and a finite floor".into()));
+        }
+        Ok(())
+    }
+}
+
 impl Default for EffectSettings {
     fn default() -> Self {
         Self::from(&TrainConfig::default())
@@ -194,10 +205,7 @@ pub fn effects<T: Real>(
 /// The entities that have edges, ascending, each once.
 fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
     existing(dataset, Task::of(dataset), entities)?;
-    let EffectSettings { temperature, loss_floor, batch_size, .. } = *settings;
-    if batch_size == 0 || !(temperature.is_finite() && temperature > 0.0 && loss_floor.is_finite()) {
-        return Err(Error::Config("effects need a batch size, a temperature above 0 and a finite floor".into()));
-    }
+    settings.check()?;
     let mut measured: Vec<u32> = entities.iter().copied().filter(|&e| num_edges(dataset, e) > 0).collect();
     measured.sort_unstable();
     measured.dedup();
@@ -206,11 +214,11 @@ fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> R
 
 /// What an entity's predictions are judged by: the class, and ln CE with all edges.
 #[derive(Debug, Clone, Copy)]
-struct Judge {
+pub(crate) struct Judge {
     task: Task,
     entity: u32,
-    class: usize,
-    log_loss: f64,
+    pub(crate) class: usize,
+    pub(crate) log_loss: f64,
 }
 
 impl Judge {
@@ -226,7 +234,7 @@ impl Judge {
     }
 }
 
-fn judges<T: Real>(
+pub(crate) fn judges<T: Real>(
     network: &Network<T>,
     dataset: &Dataset,
     entities: &[u32],
@@ -259,7 +267,8 @@ fn portion(blocks: &Blocks, deletions: &[Deletion], classes: usize) -> usize {
 }
 
 impl EdgeEffects {
-    fn append<T: Real>(
+    /// Adds the deletions with the scores that they came to, one row each.
+    pub(crate) fn append<T: Real>(
         &mut self,
         network: &Network<T>,
         blocks: &Blocks,

@@ -63,7 +63,8 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
-//! [`effects()`] measures what every edge does to the predictions, by deleting it.
+//! [`effects()`] measures what every edge does to the predictions, by deleting it; a [`Probe`] asks all this of one node
+//! after another.
 //!
 //! # Pruning
 //!
@@ -89,6 +90,7 @@ mod evaluation;
 mod learner;
 mod memory;
 mod model;
+mod probe;
 pub mod rewire;
 mod run;
 mod stopping;
@@ -108,6 +110,7 @@ pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
 pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, Training, training};
+pub use probe::{Look, Probe, Without};
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use stopping::{Best, Stopping};
 pub use threads::with_threads;
