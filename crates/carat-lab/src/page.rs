@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 use crate::figures::{self, Chart};
 use crate::report::{Cell, Column, Table};
 
-const STYLE: &str = include_str!("page.css");
+/// The house's look, for light, dark and paper; comes after [`figures::STYLE`], which has the colours.
+pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("report/page.js");
 
 /// Tables with more rows than this scroll in a box of their own, under their headings.
@@ -111,36 +112,50 @@ impl Page {
 
     /// The numbers behind the page as JSON, for programs; not shown.
     pub fn data(&mut self, id: &str, value: &impl Serialize) {
-        // The types of this crate always serialise; were one not to, the page would only lack its data.
-        if let Ok(json) = serde_json::to_string(value) {
-            // A script element ends at the first "</script", whatever the JSON meant by it.
-            let json = json.replace('<', "\\u003c");
-            self.body.push_str(&format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", escape(id)));
-        }
+        self.body.push_str(&data_element(id, value));
     }
 
     /// The whole page. Its policy forbids the browser to fetch anything and to run anything but the page's own script.
     pub fn finish(self) -> String {
         let Self { title, body } = self;
-        let style = format!("\n{}{STYLE}", figures::STYLE);
-        let policy = format!(
-            "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
-            fingerprint(SCRIPT),
-            fingerprint(&style)
-        );
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en-GB\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-             <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-             <script>{SCRIPT}</script>\n</body>\n</html>\n"
-        )
+        document(&title, &body, &format!("\n{}{STYLE}", figures::STYLE), SCRIPT, "")
     }
 
     fn element(&mut self, tag: &str, text: &str) {
         self.body.push_str(&format!("<{tag}>{}</{tag}>\n", escape(text)));
     }
+}
+
+/// A whole document: `title` and `body` as HTML, style and script as they stand. `allowed` adds to its [`policy`].
+pub fn document(title: &str, body: &str, style: &str, script: &str, allowed: &str) -> String {
+    let policy = policy(style, script, allowed);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en-GB\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <script>{script}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// What a browser may do with a page of this style and script: apply and run these two, and what `allowed` names.
+pub fn policy(style: &str, script: &str, allowed: &str) -> String {
+    format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'{allowed}",
+        fingerprint(script),
+        fingerprint(style)
+    )
+}
+
+/// Data as JSON in an element that is not shown. The types given to it always serialise; were one not to, the page would
+/// only lack its data.
+pub fn data_element(id: &str, value: &impl Serialize) -> String {
+    let Ok(json) = serde_json::to_string(value) else { return String::new() };
+    // A script element ends at the first "</script", whatever the JSON meant by it; the two separators are line ends in
+    // JavaScript and none in JSON.
+    let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", escape(id))
 }
 
 /// A cell with the number behind it, by which its column is sorted.
@@ -182,7 +197,7 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    const HOSTILE: &str = "</script><script>alert('1')</script> & \"quoted\" \u{0}\u{1b}";
+    const HOSTILE: &str = "</script><script>alert('1')</script> & \"quoted\" \u{0}\u{1b}\u{2028}";
 
     #[test]
     fn hostile_text_is_escaped() {
@@ -213,6 +228,7 @@ mod tests {
         assert!(!html.contains("alert('1')</script>") && !html.contains('\u{0}'));
         let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
         assert_eq!(serde_json::from_str::<String>(json).unwrap(), HOSTILE);
+        assert!(!json.contains('\u{2028}'));
     }
 
     #[test]

@@ -18,5 +18,5 @@ mod svg;
 mod sweep;
 
 pub use chart::{Axis, Chart, ChartPanel, Mark};
-pub(crate) use render::STYLE;
+pub use render::STYLE;
 pub use sweep::sweep;

@@ -7,7 +7,7 @@ use super::panel;
 use crate::page::escape;
 
 /// Colours and letters of charts: part of every page, and inside every file.
-pub(crate) const STYLE: &str = include_str!("chart.css");
+pub const STYLE: &str = include_str!("chart.css");
 
 impl Chart {
     /// The chart as a figure of a page, whose style sheet holds the chart's.

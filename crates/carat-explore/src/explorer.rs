@@ -1,0 +1,216 @@
+//! Answers what the page asks: nodes by name, a node with its in-edges, a prediction without an edge.
+
+use carat::{EffectSettings, Error, Look, Probe};
+use carat_graph::Dataset;
+use carat_nn::loss;
+
+use crate::material::Material;
+use crate::names::Names;
+use crate::view::{Card, EdgeSaid, EdgeView, Info, NodeView, RunInfo, Said, SearchView, WithoutSaid, WithoutView};
+use crate::words::{class_names, node_name};
+
+/// The most in-edges that are measured and shown at once. A hub has thousands; each costs an intervention.
+pub const MOST_EDGES: usize = 200;
+/// In-edges of a view where nobody says how many.
+pub const USUAL_EDGES: usize = 20;
+/// The most nodes that one search finds.
+const MOST_FOUND: usize = 12;
+/// The most readers that a view lists.
+const MOST_READERS: usize = 24;
+
+/// Which attention edges are ranked by: of one layer, of one head in it, or of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Which {
+    /// Counted from 0.
+    pub layer: Option<usize>,
+    /// Counted from 0.
+    pub head: Option<usize>,
+}
+
+/// A graph and the networks that are asked about it.
+#[derive(Debug)]
+pub struct Explorer<'a> {
+    material: &'a Material,
+    names: Names<'a>,
+    probes: Vec<Probe<'a>>,
+    /// Per node: 0 none, else 1 + the place in `ROLES`.
+    roles: Vec<u8>,
+    start: u32,
+}
+
+const ROLES: [&str; 3] = ["train", "val", "test"];
+
+impl<'a> Explorer<'a> {
+    /// Prepares the names and one probe per run. Data that a run cannot read is refused.
+    pub fn new(material: &'a Material) -> Result<Self, Error> {
+        let Material { dataset, runs } = material;
+        let probes = runs
+            .iter()
+            .map(|run| Probe::new(&run.network, dataset, EffectSettings::from(&run.config)))
+            .collect::<Result<_, Error>>()?;
+        // Many in-edges, but no more than a view has room for.
+        let degree = |node: &u32| Some(dataset.graph().in_degree(*node)).filter(|&degree| degree <= USUAL_EDGES);
+        let start = (0..dataset.num_nodes() as u32).rev().max_by_key(degree).unwrap_or(0);
+        Ok(Self { material, names: Names::new(dataset), probes, roles: roles(material), start })
+    }
+
+    /// The node to begin with: the one that a user names. Without, it is one with many in-edges, all of which are shown.
+    pub fn start_at(&mut self, node: &str) -> Result<u32, Error> {
+        self.start = self.names.resolve(node)?;
+        Ok(self.start)
+    }
+
+    fn dataset(&self) -> &'a Dataset {
+        &self.material.dataset
+    }
+
+    /// The graph and the runs.
+    pub fn info(&self) -> Info {
+        let runs = &self.material.runs;
+        let info = |run: &crate::Run| RunInfo {
+            name: run.name.clone(),
+            treatment: run.treatment(),
+            arch: run.network.config().arch.to_string(),
+            layers: run.network.config().layers,
+            heads: run.network.config().heads,
+        };
+        let classes = runs.first().map_or(0, |run| run.network.config().classes);
+        let classes = classes.max(self.dataset().labels().num_classes());
+        Info {
+            dataset: crate::words::shown(self.dataset().name()),
+            nodes: self.dataset().num_nodes(),
+            edges: self.dataset().graph().num_edges(),
+            classes: class_names(self.dataset(), classes),
+            runs: runs.iter().map(info).collect(),
+            start: self.start,
+            most_edges: MOST_EDGES,
+        }
+    }
+
+    /// Nodes that a user may mean.
+    pub fn search(&self, query: &str) -> SearchView {
+        let found = self.names.search(query, MOST_FOUND);
+        SearchView { nodes: found.nodes.iter().map(|&node| self.card(node)).collect(), more: found.more }
+    }
+
+    /// A node of the data, in a few words.
+    fn card(&self, node: u32) -> Card {
+        let dataset = self.dataset();
+        let role = self.roles.get(node as usize).and_then(|&role| ROLES.get(usize::from(role).checked_sub(1)?));
+        Card {
+            id: node,
+            name: node_name(dataset, node),
+            class: dataset.labels().get(node),
+            year: dataset.node_years().and_then(|years| years.get(node as usize).copied()),
+            role: role.copied(),
+            degree: dataset.graph().in_degree(node),
+        }
+    }
+
+    /// A node and at most `most` of its in-edges, those with most attention in any run.
+    pub fn node(&mut self, node: u32, most: usize, which: Which) -> Result<NodeView, Error> {
+        let looks = self.probes.iter_mut().map(|probe| probe.look(node)).collect::<Result<Vec<_>, Error>>()?;
+        let neighbours = self.dataset().graph().in_neighbours(node);
+        let chosen = self.ranked(neighbours, &looks, most.min(MOST_EDGES), which);
+        let sources: Vec<u32> = chosen.iter().map(|&edge| neighbours[edge]).collect();
+        let mut edges: Vec<EdgeView> = chosen
+            .iter()
+            .map(|&edge| EdgeView { source: self.card(neighbours[edge]), runs: Vec::new(), spurious: None })
+            .collect();
+        if let Some(flags) = self.dataset().spurious() {
+            let first = self.dataset().graph().in_edges(node).start;
+            for (view, &edge) in edges.iter_mut().zip(&chosen) {
+                view.spurious = Some(flags[first + edge]);
+            }
+        }
+        for (probe, (look, run)) in self.probes.iter_mut().zip(looks.iter().zip(&self.material.runs)) {
+            let (layers, heads) = (run.network.config().layers, run.network.config().heads);
+            let without = probe.without(node, &sources)?.effects;
+            let predicted = probe.predictions(&sources)?;
+            for (at, (view, &edge)) in edges.iter_mut().zip(&chosen).enumerate() {
+                let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
+                view.runs.push(EdgeSaid {
+                    attention: attention.chunks_exact(heads).map(<[f32]>::to_vec).collect(),
+                    effect: without.effect[at],
+                    rho: without.rho[at],
+                    loss_without: without.loss_without[at],
+                    source_predicted: predicted[at],
+                });
+            }
+        }
+        let readers = self.dataset().graph().out_neighbours(node);
+        Ok(NodeView {
+            node: self.card(node),
+            runs: looks.iter().map(said).collect(),
+            edges,
+            readers: readers.iter().take(MOST_READERS).map(|&reader| self.card(reader)).collect(),
+            num_readers: readers.len(),
+        })
+    }
+
+    /// The places of the in-edges with most attention, most first; equal ones by their sources' numbers.
+    fn ranked(&self, neighbours: &[u32], looks: &[Look], most: usize, which: Which) -> Vec<usize> {
+        let of_run = |look: &Look, run: &crate::Run, edge: usize| -> f32 {
+            let (layers, heads) = (run.network.config().layers, run.network.config().heads);
+            let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
+            // A layer or head that this run has not leaves nothing to choose from: all count then, as on the page.
+            let layers = which.layer.filter(|&l| l < layers).map_or(0..layers, |l| l..l + 1);
+            let heads_of = which.head.filter(|&h| h < heads).map_or(0..heads, |h| h..h + 1);
+            let count = layers.len() * heads_of.len();
+            let sum: f32 = layers.map(|l| attention[l * heads..][heads_of.clone()].iter().sum::<f32>()).sum();
+            sum / count as f32
+        };
+        let strength = |edge: usize| {
+            looks.iter().zip(&self.material.runs).map(|(look, run)| of_run(look, run, edge)).fold(0.0, f32::max)
+        };
+        let mut ranked: Vec<(f32, usize)> = (0..neighbours.len()).map(|edge| (strength(edge), edge)).collect();
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        ranked.into_iter().take(most).map(|(_, edge)| edge).collect()
+    }
+
+    /// What every run says of `node` with all edges and without the one from `source`.
+    pub fn without(&mut self, source: u32, node: u32) -> Result<WithoutView, Error> {
+        let mut runs = Vec::with_capacity(self.probes.len());
+        for probe in &mut self.probes {
+            let without = probe.without(node, &[source])?;
+            let before = probe.look(node)?;
+            let (Some(probabilities), [loss], [rho], [effect]) = (
+                without.probabilities.into_iter().next(),
+                &without.effects.loss_without[..],
+                &without.effects.rho[..],
+                &without.effects.effect[..],
+            ) else {
+                continue;
+            };
+            let predicted = loss::argmax(&probabilities);
+            let after = Said { predicted, judged_by: before.judged_by, loss: *loss, probabilities };
+            runs.push(WithoutSaid { before: said(&before), after, rho: *rho, effect: *effect });
+        }
+        Ok(WithoutView { source: self.card(source), node: self.card(node), runs })
+    }
+}
+
+fn said(look: &Look) -> Said {
+    Said {
+        predicted: look.predicted(),
+        judged_by: look.judged_by,
+        loss: look.loss,
+        probabilities: look.probabilities.clone(),
+    }
+}
+
+/// Every node's part in the first run's split; nothing where the data has no such split.
+fn roles(material: &Material) -> Vec<u8> {
+    let mut roles = vec![0; material.dataset.num_nodes()];
+    let split = material.runs.first().and_then(|run| run.config.choose_split(&material.dataset).ok());
+    if let Some(split) = split {
+        for (role, nodes) in [split.train, split.val, split.test].into_iter().enumerate() {
+            for node in nodes {
+                if let Some(place) = roles.get_mut(node as usize) {
+                    *place = role as u8 + 1;
+                }
+            }
+        }
+    }
+    roles
+}

@@ -1,0 +1,83 @@
+//! The page as one file: the views of a node and of nodes around it, with every intervention on what they show.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use carat::Error;
+use serde::Serialize;
+
+use crate::explorer::{Explorer, Which};
+use crate::page::still_page;
+use crate::view::{Info, NodeView, WithoutView};
+
+/// The most nodes whose views a file holds; each takes some ten kilobytes.
+const MOST_VIEWS: usize = 300;
+
+/// What to export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Export {
+    /// The node to begin with.
+    pub node: u32,
+    /// 1: that node with its in-neighbours; 2: also these with theirs, and so on. One can walk as far in the file.
+    pub hops: usize,
+    /// In-edges of every node, those with most attention.
+    pub edges: usize,
+}
+
+/// Everything that the page would ask a server.
+#[derive(Serialize)]
+struct Still {
+    info: Info,
+    views: BTreeMap<u32, NodeView>,
+    /// By source and node: `12>7`.
+    withouts: BTreeMap<String, WithoutView>,
+}
+
+/// A page that is one file.
+#[derive(Debug, Clone)]
+pub struct ExportedPage {
+    /// The file's text.
+    pub html: String,
+    /// How many nodes it shows.
+    pub views: usize,
+    /// Whether there were more within the hops.
+    pub more: bool,
+}
+
+/// Makes the file's page. `progress` is told the number of nodes done so far and known so far; once it breaks, the work ends
+/// with [`Error::Interrupted`].
+pub fn export(
+    explorer: &mut Explorer<'_>,
+    what: Export,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<ExportedPage, Error> {
+    let mut still =
+        Still { info: Info { start: what.node, ..explorer.info() }, views: BTreeMap::new(), withouts: BTreeMap::new() };
+    let (mut known, mut ring, mut more) = (BTreeSet::from([what.node]), vec![what.node], false);
+    for hop in 0..what.hops {
+        let mut next = Vec::new();
+        for &node in &ring {
+            let view = explorer.node(node, what.edges, Which::default())?;
+            for edge in &view.edges {
+                let source = edge.source.id;
+                still.withouts.insert(format!("{source}>{node}"), explorer.without(source, node)?);
+                if hop + 1 < what.hops && !known.contains(&source) {
+                    if known.len() < MOST_VIEWS {
+                        known.insert(source);
+                        next.push(source);
+                    } else {
+                        more = true;
+                    }
+                }
+            }
+            still.views.insert(node, view);
+            if progress(still.views.len(), known.len()).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        ring = next;
+    }
+    let name = still.views.get(&what.node).map(|view| view.node.name.clone()).unwrap_or_default();
+    let html = still_page(&format!("{name} in {}", still.info.dataset), &still);
+    Ok(ExportedPage { html, views: still.views.len(), more })
+}

@@ -1,0 +1,75 @@
+//! What nodes and classes are called on a page.
+//!
+//! Names come from files of anybody's making. Here they lose what is no text; wherever they are shown, they are set as
+//! text and never as markup.
+
+use carat_graph::Dataset;
+
+/// The longest name shown, in characters.
+const LONGEST: usize = 300;
+
+/// A name fit to be shown: control characters and those that turn the direction of the text around them become U+FFFD, and
+/// the end of a very long name is left out. Letters of scripts that run from right to left stay.
+pub fn shown(name: &str) -> String {
+    let mut text: String = name.trim().chars().take(LONGEST).map(|c| if is_text(c) { c } else { '\u{fffd}' }).collect();
+    if name.trim().chars().nth(LONGEST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+fn is_text(character: char) -> bool {
+    !(character.is_control()
+        || matches!(character,
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}'))
+}
+
+/// A text for comparison: lower case, control characters as spaces.
+pub fn folded(text: &str) -> String {
+    let lower = text.chars().flat_map(char::to_lowercase);
+    lower.map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name of a node as it is shown: its own, or `node 12`.
+pub fn node_name(dataset: &Dataset, node: u32) -> String {
+    let own = dataset.node_names().and_then(|names| names.get(node as usize)).map(|name| shown(name));
+    own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node {node}"))
+}
+
+/// The names of `classes` classes; those without one are numbered.
+pub fn class_names(dataset: &Dataset, classes: usize) -> Vec<String> {
+    let names = dataset.class_names().unwrap_or_default();
+    let own = |class: usize| names.get(class).map(|name| shown(name)).filter(|name| !name.is_empty());
+    (0..classes).map(|class| own(class).unwrap_or_else(|| format!("class {class}"))).collect()
+}
+
+/// A name in an error message.
+pub fn quoted(name: &str) -> String {
+    format!("'{}'", shown(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_letters_and_lose_what_is_no_text() {
+        for kept in ["<b>&\"'</b>", "שלום", "日本 語", "a\u{301}", "👩\u{200d}💻"] {
+            assert_eq!(shown(kept), kept);
+        }
+        assert_eq!(shown(" a\u{202e}b\u{2028}c\u{0}d\u{feff} \n"), "a\u{fffd}b\u{fffd}c\u{fffd}d\u{feff}");
+        assert_eq!(shown(&"x".repeat(300)).chars().count(), 300);
+        assert_eq!(shown(&"x".repeat(301)), format!("{}…", "x".repeat(300)));
+    }
+
+    #[test]
+    fn what_has_no_name_has_a_number() {
+        let dataset = Dataset::from_rows("tiny", &[], &[[1.0], [1.0]], &[Some(0), Some(1)]).unwrap();
+        let mut parts = dataset.into_parts();
+        parts.node_names = Some(vec![" ".into(), "one".into()]);
+        parts.class_names = Some(vec!["A".into(), String::new()]);
+        let dataset = Dataset::new(parts).unwrap();
+        assert_eq!((node_name(&dataset, 0), node_name(&dataset, 1)), ("node 0".into(), "one".into()));
+        assert_eq!(class_names(&dataset, 3), ["A", "class 1", "class 2"]);
+    }
+}
