@@ -1,0 +1,86 @@
+"use strict";
+// What all parts of the page use: elements made of text, numbers as words, and the tip that follows the pointer. Names of
+// nodes come from anybody's files; they reach the page as text nodes and attributes, never as markup.
+
+const byId = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+const element = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const drawn = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+// A name within other text: whatever direction it runs in, the text around it keeps its own.
+const inText = (name) => `\u2068${name}\u2069`;
+const nameElement = (name) => element("bdi", {}, name);
+
+function number(value, digits = 3) {
+  if (!Number.isFinite(value)) return "none";
+  if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits) return value.toExponential(1);
+  return Math.abs(value) >= 1e5 ? value.toExponential(2) : value.toFixed(digits);
+}
+
+const thousands = (value) => value.toLocaleString("en-GB");
+const plural = (count, one, many) => `${thousands(count)} ${count === 1 ? one : many}`;
+
+const pen = document.createElement("canvas").getContext("2d");
+function textWidth(text, size, weight = 400) {
+  pen.font = `${weight} ${size}px system-ui, sans-serif`;
+  return pen.measureText(text).width;
+}
+
+// What of a text fits into the room; the rest becomes an ellipsis.
+function shortened(text, room, size, weight) {
+  if (textWidth(text, size, weight) <= room) return text;
+  const letters = [...new Intl.Segmenter().segment(text)].map((part) => part.segment);
+  let [fits, tooMany] = [0, letters.length];
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1;
+    if (textWidth(`${letters.slice(0, middle).join("")}…`, size, weight) <= room) fits = middle;
+    else tooMany = middle;
+  }
+  return `${letters.slice(0, fits).join("").trimEnd()}…`;
+}
+
+// Tips: one box follows the pointer, or stands by what has the keyboard's focus.
+const tip = element("div", { class: "tip", hidden: true });
+document.body.append(tip);
+let told = null;
+
+function hush() {
+  told = null;
+  tip.hidden = true;
+}
+
+function tell(mark, x, y) {
+  if (told !== mark) {
+    told = mark;
+    tip.textContent = mark.dataset.tip;
+    tip.hidden = false;
+  }
+  const [gap, wide, high] = [14, tip.offsetWidth, tip.offsetHeight];
+  const room = document.documentElement.clientWidth;
+  const left = x + gap + wide <= room - 4 ? x + gap : x - gap - wide;
+  tip.style.left = `${Math.max(4, Math.min(left, room - wide - 4))}px`;
+  tip.style.top = `${y - gap - high >= 4 ? y - gap - high : y + gap}px`;
+}
+
+document.addEventListener("pointermove", (event) => {
+  const mark = event.target instanceof Element ? event.target.closest("[data-tip]") : null;
+  if (mark) tell(mark, event.clientX, event.clientY);
+  else hush();
+});
+document.addEventListener("focusin", (event) => {
+  const mark = event.target.closest("[data-tip]");
+  if (!mark || !mark.matches(":focus-visible")) return;
+  const frame = (mark.querySelector("circle, .visible") || mark).getBoundingClientRect();
+  tell(mark, frame.left + frame.width / 2, frame.top + frame.height / 2);
+});
+document.addEventListener("focusout", hush);
+document.addEventListener("scroll", hush, { capture: true, passive: true });
