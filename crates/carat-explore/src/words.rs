@@ -8,10 +8,15 @@ use carat_graph::Dataset;
 /// The longest name shown, in characters.
 const LONGEST: usize = 300;
 
-/// A name fit to be shown: control characters and those that turn the direction of the text around them become U+FFFD, and
+/// A name fit to be shown: line ends become spaces, other control characters and those that turn the direction of the text around them become U+FFFD, and
 /// the end of a very long name is left out. Letters of scripts that run from right to left stay.
 pub fn shown(name: &str) -> String {
-    let mut text: String = name.trim().chars().take(LONGEST).map(|c| if is_text(c) { c } else { '\u{fffd}' }).collect();
+    let letter = |c: char| match c {
+        '\t' | '\n' | '\r' => ' ',
+        c if is_text(c) => c,
+        _ => '\u{fffd}',
+    };
+    let mut text: String = name.trim().chars().take(LONGEST).map(letter).collect();
     if name.trim().chars().nth(LONGEST).is_some() {
         text.push('…');
     }
@@ -57,7 +62,7 @@ mod tests {
         for kept in ["<b>&\"'</b>", "שלום", "日本 語", "a\u{301}", "👩\u{200d}💻"] {
             assert_eq!(shown(kept), kept);
         }
-        assert_eq!(shown(" a\u{202e}b\u{2028}c\u{0}d\u{feff} \n"), "a\u{fffd}b\u{fffd}c\u{fffd}d\u{feff}");
+        assert_eq!(shown(" a\u{202e}b\u{2028}c\u{0}\td\u{feff} \n"), "a\u{fffd}b\u{fffd}c\u{fffd} d\u{feff}");
         assert_eq!(shown(&"x".repeat(300)).chars().count(), 300);
         assert_eq!(shown(&"x".repeat(301)), format!("{}…", "x".repeat(300)));
     }

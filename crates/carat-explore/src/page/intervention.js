@@ -40,7 +40,7 @@ function outcome(run, said) {
   const prediction = changed
     ? ["The prediction changes from ", nameElement(className(before.predicted)), " to ", nameElement(className(after.predicted)), "."]
     : ["The prediction stays ", nameElement(className(before.predicted)), "."];
-  const facts = `Loss ${number(before.loss)} with the edge, ${number(after.loss)} without. rho ${number(said.rho)}, effect ${number(said.effect)}: the edge ${inWords(said.effect)}.`;
+  const facts = `Loss ${number(before.loss)} with the edge, ${number(after.loss)} without. rho ${number(said.rho, 4)}, effect ${number(said.effect)}: the edge ${inWords(said.effect)}.`;
   const info = state.info.runs[run];
   return element(
     "div",
@@ -50,6 +50,15 @@ function outcome(run, said) {
     probabilityBars(before, after),
     element("p", { class: "facts" }, facts),
   );
+}
+
+// The same for those who hear the page.
+function interventionInWords(answer) {
+  const each = answer.runs.map(({ before, after, effect }, run) => {
+    const changed = before.predicted !== after.predicted ? `changes to ${className(after.predicted)}` : "stays";
+    return `${shortRun(run)}: the prediction ${changed}, loss ${number(before.loss)} to ${number(after.loss)}, the edge ${inWords(effect)}`;
+  });
+  return `Without the edge from ${inText(answer.source.name)}. ${each.join(". ")}.`;
 }
 
 function renderIntervention(answer) {
@@ -62,10 +71,14 @@ function renderIntervention(answer) {
   const close = element("button", { type: "button", id: "restore" }, "Put the edge back");
   close.addEventListener("click", () => choose(answer.node.id, null));
   place.replaceChildren(
-    element("h2", { id: "intervention-heading", tabindex: -1 }, "Without the edge from ", nameElement(answer.source.name)),
-    element("p", {}, "What the network says of ", nameElement(answer.node.name), " with all edges (upper bar) and with this one deleted (lower bar). Nothing else is changed."),
+    element(
+      "div",
+      { class: "title-line" },
+      element("h2", { id: "intervention-heading" }, "Without the edge from ", nameElement(answer.source.name)),
+      close,
+    ),
+    element("p", { class: "facts" }, "Upper bars: all edges in place. Lower bars: this one deleted, and nothing else changed."),
     element("div", { class: "outcomes" }, ...answer.runs.map((said, run) => outcome(run, said))),
-    element("p", { class: "actions" }, close),
   );
   place.hidden = false;
 }

@@ -20,7 +20,7 @@ function legendItems(view, edges, largest, scaleWidth) {
     ],
     words: "Dashed edges have an effect below 0.45",
   });
-  const sample = number(largest, 2);
+  const sample = number(largest, largest < 0.1 ? 4 : 2);
   items.push({
     room: 34 + textWidth(`attention ${sample}`, 11),
     parts: [
@@ -30,12 +30,19 @@ function legendItems(view, edges, largest, scaleWidth) {
     words: `The widest edge has attention ${sample}`,
   });
   const classes = [view.node.class, ...edges.map((edge) => edge.source.class)];
-  const present = [...new Set(classes)].filter((place) => place !== null).sort((one, other) => one - other);
-  for (const place of present.slice(0, 16)) {
+  const present = [...new Set(classes)].filter((place) => place !== null);
+  for (const place of present.filter((one) => state.coloured.includes(one)).sort((one, other) => one - other)) {
     const name = shortened(className(place), 150, 11);
     items.push({
       room: 16 + textWidth(name, 11),
       parts: [drawn("circle", { class: `dot ${classOf(place)}`, cx: 5, cy: 10, r: 5 }), text(16, name)],
+      words: null,
+    });
+  }
+  if (present.some((place) => !state.coloured.includes(place))) {
+    items.push({
+      room: 16 + textWidth("other classes", 11),
+      parts: [drawn("circle", { class: "dot reference", cx: 5, cy: 10, r: 5 }), text(16, "other classes")],
       words: null,
     });
   }
@@ -56,7 +63,7 @@ function legendItems(view, edges, largest, scaleWidth) {
 }
 
 function drawLegend(view, edges, width) {
-  const { largest, width: wide } = widthScale(edges, view.runs, geometry(view, edges, width).body);
+  const { largest, width: wide } = widthScale(edges, view.runs, geometry(view, edges, width));
   const items = legendItems(view, edges, largest, wide(largest));
   let [x, y] = [0, 0];
   const groups = items.map(({ room, parts }) => {

@@ -9,6 +9,7 @@ const state = {
   which: {},
   limit: 20,
   order: { key: null, down: false },
+  coloured: [],
 };
 
 const say = (text) => {
@@ -119,6 +120,16 @@ function render() {
   }
 }
 
+// The prediction without an edge; an address may name one that is not there.
+async function withoutEdge(source, node, signal) {
+  try {
+    return [await ask("without", { src: source, dst: node }, signal), ""];
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return [null, `${error.message}.`];
+  }
+}
+
 let going = null;
 async function go() {
   if (going) going.abort();
@@ -131,18 +142,19 @@ async function go() {
     const view = walked
       ? await ask("node", { id: node, limit: state.limit, ...state.which }, signal)
       : state.view;
-    const without = edge === null ? null : await ask("without", { src: edge, dst: node }, signal);
+    const [without, problem] = edge === null ? [null, ""] : await withoutEdge(edge, node, signal);
     const elsewhere = !state.view || state.view.node.id !== node;
     const first = !state.view;
-    Object.assign(state, { view, without, deleted: edge, stale: false });
+    Object.assign(state, { view, without, deleted: without ? edge : null, stale: false });
+    state.coloured = coloured(view);
     byId("view").hidden = false;
     renderNode(view);
     renderReaders(view);
     render();
-    say("");
+    say(problem);
     hush();
+    byId("spoken").textContent = without ? interventionInWords(without) : "";
     if (elsewhere && !first) byId("name").focus();
-    else if (without) byId("intervention").scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (error.name !== "AbortError") say(`${error.message}.`);
   } finally {

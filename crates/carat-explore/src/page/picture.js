@@ -8,11 +8,12 @@ function geometry(view, edges, width) {
   const [rows, row] = [edges.length, edges.length > 24 ? 25 : 37];
   const names = edges.flatMap(({ source }) => [textWidth(source.name, 12), textWidth(className(source.class), 11)]);
   const label = Math.min(Math.max(40, ...names) + 4, width * 0.45);
-  const said = Math.max(84, Math.min(130, width * 0.2));
+  const said = Math.max(92, Math.min(130, width * 0.2));
+  const widest = Math.min(18, width / 34);
   const top = 34;
   const body = Math.max(rows * row, 110);
   const dot = label + DOT + 8;
-  return { row, said, top, body, dot, bar: width - said - BAR, height: top + body + 8, two: row > 30 };
+  return { row, said, top, body, dot, widest, bar: width - said - BAR, height: top + body + 8, two: row > 30 };
 }
 
 const edgeTip = (view, edge, run) => {
@@ -20,9 +21,9 @@ const edgeTip = (view, edge, run) => {
   const loss = `${number(view.runs[run].loss)} with it, ${number(said.loss_without)} without`;
   return [
     `${inText(edge.source.name)} → ${inText(view.node.name)}`,
-    `attention ${number(attentionOf(said, state.which))} (${whichInWords()})`,
+    `attention ${number(attentionOf(said, state.which), 4)} (${whichInWords()})`,
     `effect ${number(said.effect)}: it ${inWords(said.effect)}`,
-    `loss ${loss} (rho ${number(said.rho)})`,
+    `loss ${loss} (rho ${number(said.rho, 4)})`,
     ...(edge.spurious === null ? [] : [edge.spurious ? "planted as spurious" : "not planted as spurious"]),
   ].join("\n");
 };
@@ -107,7 +108,7 @@ function centre(view, run, place, middle, height) {
   const said = view.runs[run];
   const left = place.bar + BAR + 7;
   const line = (text, down, kind, weight) =>
-    drawn("text", { class: kind, x: left, y: middle + down }, shortened(text, place.said - 8, 12, weight));
+    drawn("text", { class: kind, x: left, y: middle + down }, shortened(text, place.said - 8, kind ? 12 : 11, weight));
   // Without the deleted edge, if one is.
   const after = state.without ? state.without.runs[run].after : null;
   const changed = after !== null && after.predicted !== said.predicted;
@@ -136,7 +137,7 @@ function centre(view, run, place, middle, height) {
 
 function drawPanel(view, edges, run, width) {
   const place = geometry(view, edges, width);
-  const { largest, width: wide } = widthScale(edges, view.runs, place.body);
+  const { largest, width: wide } = widthScale(edges, view.runs, place);
   const widths = edges.map((edge) => wide(attentionOf(edge.runs[run], state.which)));
   const total = widths.reduce((sum, value) => sum + value + 1, 0);
   const middle = place.top + place.body / 2;

@@ -26,17 +26,39 @@ function colourOfEffect(effect) {
   return `rgb(${mixed.join(", ")})`;
 }
 
+// Eight colours can be told apart. Where there are more classes, those that a view has most of get them; the others are
+// grey, and their names stand beside them anyway.
 const COLOURS = 8;
-const classOf = (place) => (place === null || place === undefined ? "unknown" : `series-${place % COLOURS}`);
+function coloured(view) {
+  const all = [...state.info.classes.keys()];
+  if (all.length <= COLOURS) return all;
+  const counts = new Map();
+  const count = (place, weight) => {
+    if (place !== null) counts.set(place, (counts.get(place) || 0) + weight);
+  };
+  count(view.node.class, 1e6);
+  for (const edge of view.edges) {
+    count(edge.source.class, 1);
+    for (const run of edge.runs) count(run.source_predicted[0], 0.1);
+  }
+  for (const said of view.runs) count(said.predicted, 1);
+  return [...counts.keys()].sort((one, other) => counts.get(other) - counts.get(one) || one - other).slice(0, COLOURS);
+}
+
+function classOf(place) {
+  if (place === null || place === undefined) return "unknown";
+  const at = state.coloured.indexOf(place);
+  return at < 0 ? "reference" : `series-${at}`;
+}
+
 const className = (place) => (place === null || place === undefined ? "no class" : state.info.classes[place]);
 
 // Pixels per unit of attention: the same in all panels, so that they compare; the widest edge and the sum of all have
 // their limits.
-const WIDEST = 18;
-function widthScale(edges, runs, height) {
+function widthScale(edges, runs, { body, widest }) {
   const strengths = runs.map((_, run) => edges.map((edge) => attentionOf(edge.runs[run], state.which)));
   const largest = Math.max(1e-9, ...strengths.flat());
   const total = Math.max(1e-9, ...strengths.map((row) => row.reduce((sum, value) => sum + value, 0)));
-  const scale = Math.min(WIDEST / largest, (0.8 * height) / total);
+  const scale = Math.min(widest / largest, (0.8 * body) / total);
   return { largest, width: (attention) => Math.max(0.75, attention * scale) };
 }

@@ -16,14 +16,13 @@ function columns(view) {
     list.push({ key: "year", heading: "year", of: (edge) => edge.source.year, digits: 0 });
   }
   const perRun = [
-    { key: "attention", heading: "attention", of: (run) => attentionOf(run, state.which) },
-    { key: "effect", heading: "effect", of: (run) => run.effect },
-    { key: "rho", heading: "rho", of: (run) => run.rho },
-    { key: "loss", heading: "loss without", of: (run) => run.loss_without },
+    { key: "attention", heading: "attention", of: (run) => attentionOf(run, state.which), digits: 4 },
+    { key: "effect", heading: "effect", of: (run) => run.effect, digits: 3 },
+    { key: "rho", heading: "rho", of: (run) => run.rho, digits: 4 },
   ];
-  for (const { key, heading, of } of perRun) {
+  for (const { key, heading, of, digits } of perRun) {
     view.runs.forEach((_, run) => {
-      list.push({ key: `${key}-${run}`, heading: heading + short(run), of: (edge) => of(edge.runs[run]), digits: 3 });
+      list.push({ key: `${key}-${run}`, heading: heading + short(run), of: (edge) => of(edge.runs[run]), digits });
     });
   }
   return list;
@@ -47,7 +46,8 @@ function cell(view, edge, column) {
     const name = canWalkTo(source.id)
       ? element("a", { href: `#${source.id}` }, nameElement(source.name))
       : nameElement(source.name);
-    return element("td", { class: "text" }, name, source.name === `node ${source.id}` ? null : ` #${source.id}`);
+    const numbered = source.name === `node ${source.id}` ? null : element("span", { class: "number-of" }, `#${source.id}`);
+    return element("td", {}, name, numbered);
   }
   const value = column.of(edge);
   if (column.digits === undefined) return element("td", {}, nameElement(value));
@@ -78,8 +78,11 @@ function renderTable(view, edges) {
       cut ? "Deleted" : "Delete",
     );
     button.addEventListener("click", () => choose(view.node.id, cut ? null : id));
-    return element("tr", { "data-source": id }, ...list.map((column) => cell(view, edge, column)), element("td", {}, button));
+    const [own, ...rest] = list.map((column) => cell(view, edge, column));
+    return element("tr", { "data-source": id }, own, element("td", {}, button), ...rest);
   };
-  const head = element("thead", {}, element("tr", {}, ...list.map(heading), element("th", { scope: "col" }, "without it")));
+  // What can be done stands beside the name, where it is in sight on a narrow screen, too.
+  const [first, ...rest] = list.map(heading);
+  const head = element("thead", {}, element("tr", {}, first, element("th", { scope: "col" }, "edge"), ...rest));
   byId("table").replaceChildren(head, element("tbody", {}, ...edges.map(row)));
 }
