@@ -214,3 +214,7 @@ fn roles(material: &Material) -> Vec<u8> {
     }
     roles
 }
+
+#[cfg(test)]
+#[path = "explorer_tests.rs"]
+mod tests;

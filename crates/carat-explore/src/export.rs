@@ -81,3 +81,53 @@ pub fn export(
     let html = still_page(&format!("{name} in {}", still.info.dataset), &still);
     Ok(ExportedPage { html, views: still.views.len(), more })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::samples::{HOSTILE, material};
+
+    fn data_of(html: &str) -> Value {
+        let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+        assert!(!json.contains('<') && !json.contains('\u{2028}'));
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_file_holds_the_views_within_its_hops_and_every_intervention_on_them() {
+        let material = material();
+        let mut explorer = Explorer::new(&material).unwrap();
+        let mut told = Vec::new();
+        for hops in [1, 2] {
+            let what = Export { node: 2, hops, edges: 3 };
+            let page = export(&mut explorer, what, &mut |done, known| {
+                told.push((done, known));
+                ControlFlow::Continue(())
+            });
+            let page = page.unwrap();
+            let data = data_of(&page.html);
+            assert_eq!(data["info"]["start"], 2);
+            let views = data["views"].as_object().unwrap();
+            assert_eq!((views.len(), page.more), (page.views, false));
+            assert_eq!(views["2"]["node"]["name"], HOSTILE[2]);
+            assert_eq!(views.len() > 1, hops > 1);
+            for view in views.values() {
+                for edge in view["edges"].as_array().unwrap() {
+                    let (source, node) = (&edge["source"]["id"], &view["node"]["id"]);
+                    let without = &data["withouts"][format!("{source}>{node}")];
+                    let (found, expected) = (&without["runs"][1]["effect"], &edge["runs"][1]["effect"]);
+                    assert!((found.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-6);
+                }
+            }
+        }
+        assert_eq!(told[0], (1, 1));
+        assert!(told.last().is_some_and(|(done, known)| done == known));
+        let what = Export { node: 2, hops: 1, edges: 3 };
+        let stopped = export(&mut explorer, what, &mut |_, _| ControlFlow::Break(()));
+        assert!(matches!(stopped, Err(Error::Interrupted)));
+        let absent = export(&mut explorer, Export { node: 99, ..what }, &mut |_, _| ControlFlow::Continue(()));
+        assert!(absent.is_err());
+    }
+}

@@ -31,6 +31,8 @@ mod material;
 mod names;
 mod page;
 mod routes;
+#[cfg(test)]
+mod samples;
 pub mod view;
 mod words;
 

@@ -51,3 +51,7 @@ fn missing(name: &str) -> Response {
 fn failed(error: Error) -> Response {
     Response::refusal(if error.is_input_error() { 404 } else { 500 }, &error.to_string())
 }
+
+#[cfg(test)]
+#[path = "routes_tests.rs"]
+mod tests;
