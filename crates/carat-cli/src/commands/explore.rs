@@ -115,6 +115,7 @@ fn export(
     let printed = json!({ "out": shown, "node": node, "nodes": page.views, "more": page.more });
     output::show(args.format.json, &printed, || {
         let more = if page.more { "; more lie within the hops and are left out" } else { "" };
-        format!("{} nodes{more} -> {shown}\n", page.views)
+        let nodes = if page.views == 1 { "node" } else { "nodes" };
+        format!("{} {nodes}{more} -> {shown}\n", output::thousands(page.views as u64))
     })
 }

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 mod arguments;
+mod explore;
 mod lab;
 mod layouts;
 mod mapped;
@@ -18,6 +19,7 @@ mod samples;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -132,12 +134,17 @@ fn row(case: &Case, problems: &mut Vec<String>) -> String {
     let before = snapshot(&root);
     let server = case.command.contains("SERVER").then(outputs::serve);
     let address = server.unwrap_or_default();
-    let command = case.command.replace("SERVER", &address);
+    let taken = case.command.contains("PORT").then(|| TcpListener::bind("127.0.0.1:0").unwrap());
+    let port = taken.as_ref().map(|listener| listener.local_addr().unwrap().port().to_string()).unwrap_or_default();
+    let command = case.command.replace("SERVER", &address).replace("PORT", &port);
     let (stdout, stderr, code) = carat(&root, &command, case.under);
 
     let mut said = stderr.trim_end().replace(&root.display().to_string(), "DIR");
     if !address.is_empty() {
         said = said.replace(&address, "SERVER");
+    }
+    if !port.is_empty() {
+        said = said.replace(&port, "PORT");
     }
     let after = snapshot(&root);
     let left: Vec<&PathBuf> = after
@@ -169,7 +176,7 @@ failing command below leaves a file behind that was not there before, or changes
 
 This file is made by `crates/carat-cli/tests/errors`, which runs each command and fails where the answer is not the one
 below; `CARAT_BLESS=1 cargo test -p carat-cli --test errors` writes it anew. `DIR` stands for the folder a command runs
-in, `SERVER` for the address of a web server that misbehaves.
+in, `SERVER` for the address of a web server that misbehaves, `PORT` for a port that another program listens on.
 ";
 
 #[test]
@@ -184,6 +191,7 @@ fn the_document_tells_what_the_program_says() {
         ("Training, predicting and the run folder", runs::cases()),
         ("Sets of graphs, and folds", runs::graph_cases()),
         ("Effects", runs::effects_cases()),
+        ("Exploring", explore::cases()),
         ("Sweeps, stores and reports", lab::cases()),
         ("Outputs and downloads", outputs::cases()),
     ];

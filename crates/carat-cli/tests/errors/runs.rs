@@ -10,7 +10,7 @@ fn graph(dir: &Path) {
 }
 
 /// `graph.npz` and a finished run on it.
-fn finished(dir: &Path) {
+pub fn finished(dir: &Path) {
     graph(dir);
     succeed(dir, "train --data graph.npz --hidden 2 --heads 1 --layers 1 --epochs 2 --out run");
 }
@@ -32,7 +32,7 @@ fn masks(dir: &Path, train: [u8; 4], val: [u8; 4]) {
 }
 
 /// A finished run, and a graph with more features than it knows.
-fn other_features(dir: &Path) {
+pub fn other_features(dir: &Path) {
     finished(dir);
     let mut arrays = samples::own_arrays();
     arrays.retain(|array| array.0 != "x");
@@ -57,7 +57,7 @@ fn small_set(dir: &Path) {
 }
 
 /// A finished run on one graph, and a set.
-fn set_of_graphs(dir: &Path) {
+pub fn set_of_graphs(dir: &Path) {
     finished(dir);
     small_set(dir);
 }

@@ -116,6 +116,11 @@ impl Browser {
 
     /// Opens a file in a fresh page and waits until it is loaded and drawn.
     pub fn open(&mut self, file: &Path, view: View) {
+        self.visit(&address(file), view);
+    }
+
+    /// The same for an address.
+    pub fn visit(&mut self, address: &str, view: View) {
         self.session = None;
         let target = self.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
         let session = self.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
@@ -131,8 +136,8 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", media);
 
         (self.loaded, self.problems) = (false, Vec::new());
-        let answer = self.call("Page.navigate", json!({ "url": address(file) }));
-        assert!(answer["errorText"].is_null(), "{}: {}", file.display(), answer["errorText"]);
+        let answer = self.call("Page.navigate", json!({ "url": address }));
+        assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
         while !self.loaded {
             self.receive("the page to load");
         }
@@ -170,6 +175,44 @@ impl Browser {
         self.mouse("mouseMoved", (x, y), "none");
         self.mouse("mousePressed", (x, y), "left");
         self.mouse("mouseReleased", (x, y), "left");
+        self.settle();
+    }
+
+    /// Presses a key that has a name, such as `Enter`.
+    pub fn press(&mut self, key: &str) {
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            "End" => 35,
+            "Home" => 36,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            other => panic!("the key {other} has no code here"),
+        };
+        let mut event = json!({ "type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code });
+        if key == "Enter" {
+            event["text"] = json!("\r");
+        }
+        self.call("Input.dispatchKeyEvent", event);
+        self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key, "code": key }));
+        self.settle();
+    }
+
+    /// Types a text into what has the focus.
+    pub fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+        self.settle();
+    }
+
+    /// Waits until a JavaScript expression is true.
+    pub fn wait_for(&mut self, expression: &str) {
+        while self.evaluate(expression) != true {
+            assert!(Instant::now() < self.deadline, "{expression} does not become true");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         self.settle();
     }
 

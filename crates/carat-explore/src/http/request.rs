@@ -112,6 +112,20 @@ fn decoded(query: &str) -> Result<Vec<(String, String)>, Response> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_do_harm(start in "(GET|HEAD|POST|.{0,9}) ?[/?&=%+a-z0-9]{0,40}", rest in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let bytes = [start.as_bytes(), &rest].concat();
+            let with_host = [start.as_bytes(), b" HTTP/1.1\r\nHost: localhost:8080\r\n", &rest, b"\r\n\r\n"].concat();
+            for bytes in [bytes, with_host] {
+                if let Err(refused) = Request::parse(&bytes, 8080) {
+                    prop_assert!((400..500).contains(&refused.status()));
+                }
+            }
+        }
+    }
 
     fn parse(text: &str) -> Result<Option<Request>, u16> {
         Request::parse(text.as_bytes(), 8080).map_err(|refused| refused.status())
