@@ -70,7 +70,7 @@ impl Item for CalComparison {
             finding("GAT + CAR's mean test accuracy is above CAL's best", of_paper, |compared| {
                 compared.mean_above_best
             }),
-            finding("GAT + CAR has a higher test accuracy than CAL, both chosen by validation", None, |compared| {
+            finding("chosen by validation, GAT + CAR has a higher test accuracy than CAL", None, |compared| {
                 compared.chosen_above_chosen
             }),
         ])
