@@ -3,7 +3,9 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{attention, bench, data, demo, effects, explore, predict, report, reproduce, sweep, train};
+use crate::commands::{
+    attention, bench, data, demo, effects, explore, predict, report, reproduce, rewire, sweep, train,
+};
 use crate::failure::Failure;
 
 /// Graph attention networks whose attention can be trusted.
@@ -23,6 +25,7 @@ use crate::failure::Failure;
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
   carat explore runs/plain runs/car                    a page to walk through the graph on
+  carat rewire --base runs/plain --car runs/car        what pruning by attention does to GCNs
   carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
   carat report carat.db                                what they come to, as a page
   carat reproduce all --quick                          the paper's tables and figures
@@ -44,6 +47,7 @@ enum Command {
     Attention(attention::Args),
     Effects(effects::Args),
     Explore(explore::Args),
+    Rewire(rewire::Args),
     Sweep(sweep::Args),
     Report(report::Args),
     Reproduce(reproduce::Args),
@@ -70,6 +74,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),
         Command::Explore(args) => explore::run(args),
+        Command::Rewire(args) => rewire::run(args),
         Command::Sweep(args) => sweep::run(args),
         Command::Report(args) => report::run(args),
         Command::Reproduce(args) => reproduce::run(args),

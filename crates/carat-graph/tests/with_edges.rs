@@ -1,9 +1,10 @@
 //! Datasets with some of their edges.
 
-mod support;
+#[path = "support/any_dataset.rs"]
+mod any_dataset;
 
+use any_dataset::{any_dataset, assert_same_parts};
 use proptest::prelude::*;
-use support::any_dataset::any_dataset;
 
 proptest! {
     #[test]
@@ -27,6 +28,12 @@ proptest! {
         prop_assert_eq!(fewer.node_years(), dataset.node_years());
         prop_assert_eq!(fewer.name(), dataset.name());
         prop_assert_eq!(fewer.into_parts().graph_offsets, dataset.into_parts().graph_offsets);
+    }
+
+    #[test]
+    fn all_edges_are_the_same_data(dataset in any_dataset()) {
+        let whole = dataset.with_edges(&vec![true; dataset.graph().num_edges()]).unwrap();
+        assert_same_parts(&whole, &dataset);
     }
 
     #[test]

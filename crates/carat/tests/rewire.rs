@@ -72,12 +72,12 @@ fn a_run_s_graph_follows_from_its_settings() {
     let dataset = dataset();
     let guide = TrainConfig { hidden: 8, heads: 1, layers: 1, epochs: 3, ..TrainConfig::default() };
     let run = TrainConfig { seed: 4, ..settings(&[0.1], 1).gcn };
-    let pruning = Pruning { threshold: 0.2, random: false, guide: Box::new(guide) };
+    let pruning = Pruning { threshold: 0.1, random: false, guide: Box::new(guide) };
     let guide = pruning.guide_of(&run);
     assert_eq!(guide.seed, 4);
     let scores = scores(&dataset, &guide, &|| false).unwrap().unwrap();
     let pruned = pruning.apply(&dataset, &scores, &run).unwrap();
-    let kept = scores.iter().filter(|score| f64::from(**score) >= 0.2).count();
+    let kept = scores.iter().filter(|score| f64::from(**score) >= 0.1).count();
     assert!(kept > 0 && kept < scores.len());
     assert_eq!(pruned.graph().num_edges(), kept);
     let random = Pruning { random: true, ..pruning }.apply(&dataset, &scores, &run).unwrap();

@@ -9,6 +9,7 @@ pub mod explore;
 pub mod predict;
 pub mod report;
 pub mod reproduce;
+pub mod rewire;
 mod run_table;
 pub mod sweep;
 pub mod train;

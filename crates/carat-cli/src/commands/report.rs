@@ -104,7 +104,7 @@ pub(super) fn write_and_show(report: &Report, merged: &Merged, out: &Path, json:
 }
 
 /// Writes the page, the Markdown, the tables and the figures; returns how many files.
-fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
+pub(super) fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
     std::fs::create_dir_all(out).map_err(|e| DataError::write(out, e))?;
     let whole = [("index.html".to_string(), report::html(report)), ("report.md".to_string(), report::markdown(report))];
     let files: Vec<(String, String)> = report::files(report).into_iter().chain(whole).collect();

@@ -192,6 +192,7 @@ fn the_document_tells_what_the_program_says() {
         ("Sets of graphs, and folds", runs::graph_cases()),
         ("Effects", runs::effects_cases()),
         ("Exploring", explore::cases()),
+        ("Graph convolution networks and pruning", runs::rewire_cases()),
         ("Sweeps, stores and reports", lab::cases()),
         ("Outputs and downloads", outputs::cases()),
     ];

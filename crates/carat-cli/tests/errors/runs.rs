@@ -75,6 +75,71 @@ fn without_test_nodes(dir: &Path) {
     succeed(dir, "train --data graph.npz --hidden 2 --heads 1 --layers 1 --epochs 2 --out run");
 }
 
+/// `graph.npz` and a finished run of a graph convolution network on it.
+fn finished_gcn(dir: &Path) {
+    graph(dir);
+    succeed(dir, "train --data graph.npz --model gcn --hidden 2 --layers 1 --epochs 2 --out run");
+}
+
+/// Two runs that do not pair.
+fn two_splits(dir: &Path) {
+    graph(dir);
+    for split in ["0", "1"] {
+        let sizes = "--hidden 2 --heads 1 --layers 1 --epochs 2";
+        succeed(
+            dir,
+            &format!("train --data graph.npz --split-ratio 0.4,0.3,0.3 --split {split} {sizes} --out run{split}"),
+        );
+    }
+}
+
+/// Models without attention, and pruning by attention.
+pub fn rewire_cases() -> Vec<Case> {
+    vec![
+        case("Unknown model", "train --data cora --model gat", nothing),
+        case("Unknown norm", "train --data cora --model gcn --gcn-norm both", nothing),
+        case("A norm without a GCN", "train --data cora --gcn-norm none", nothing),
+        case("A GCN with CAR", "train --data cora --model gcn --lambda 1", nothing),
+        case("A GCN with heads", "train --data cora --model gcn --heads 2", nothing),
+        case("A GCN with a fan-out", "train --data cora --model gcn --fanout 5,5", nothing),
+        case("A GCN with batches", "train --data cora --model gcn --batch-size 100", nothing),
+        case("A GCN on a pruned graph, outside a sweep", "train --config settings.toml --out run", |dir| {
+            graph(dir);
+            let prune = "[prune]\nthreshold = 0.1\n[prune.guide]\nheads = 1\n";
+            put(dir, "settings.toml", format!("data = \"graph.npz\"\nmodel = \"gcn\"\n{prune}"));
+        }),
+        case("A GCN, to time", "bench step --data graph.npz --model gcn", graph),
+        case("The attention of a GCN", "attention --run run --out a.csv", finished_gcn),
+        case("The effects in a GCN", "effects --run run --out e.csv", finished_gcn),
+        case("A GCN and data with other features", "predict --run run --data other.npz --out p.csv", |dir| {
+            other_features(dir);
+            std::fs::remove_dir_all(dir.join("run")).unwrap();
+            finished_gcn(dir);
+        }),
+        case("No run to prune by", "rewire", nothing),
+        case("A run that does not exist", "rewire --car run", nothing),
+        case("To prune by a GCN", "rewire --car run", finished_gcn),
+        case("Runs of other splits", "rewire --base run0 --car run1", two_splits),
+        case("Thresholds in another order", "rewire --car run --thresholds 0.5,0.1", finished),
+        case("A threshold below 0", "rewire --car run --thresholds -1,0.5", finished),
+        case("A threshold that is no number", "rewire --car run --thresholds low", nothing),
+        case("No trials", "rewire --car run --trials 0", finished),
+        case("A split that the data has not", "rewire --car run --splits 3", finished),
+        case("A split without test nodes", "rewire --car run", without_test_nodes),
+        case("Data with other features", "rewire --car run --data other.npz", other_features),
+        case("A folder that is a file", "rewire --car run --out notes.txt", |dir| {
+            finished(dir);
+            put(dir, "notes.txt", "hello");
+        }),
+        case("A threshold to apply and no run", "rewire --apply 0.1 --out g.npz", nothing),
+        case("A threshold to apply and no place for the graph", "rewire --run run --apply 0.1", nothing),
+        case("A run to apply and no threshold", "rewire --run run --out g.npz", nothing),
+        case("A threshold to apply that is none", "rewire --run run --apply NaN --out g.npz", finished),
+        case("A pruned graph as a single table", "rewire --run run --apply 0.1 --out g.csv", finished),
+        case("A pruned graph where no folder is", "rewire --run run --apply 0.1 --out no/such/g.npz", finished),
+    ]
+}
+
 pub fn effects_cases() -> Vec<Case> {
     const EFFECTS: &str = "effects --run run --out e.csv";
     vec![

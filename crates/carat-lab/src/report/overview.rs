@@ -262,7 +262,7 @@ mod tests {
                      runs that have not been computed. 3 runs of other";
         assert!(text.starts_with(start), "{text}");
         assert!(text.contains("2 failed runs: the run diverged"), "{text}");
-        // Under protocol paper loss, accuracy, KL; strength, vote and homophily have no runs. Time is 1 + loss.
+        // Under protocol paper loss, accuracy, KL; strength, vote, homophily and rewiring have no runs. Time is 1 + loss.
         assert!(text.contains("Under protocol paper, "), "{text}");
         let of_paper: usize = items()
             .iter()

@@ -78,7 +78,7 @@ mod tests {
         };
         let all = dataset.graph().num_edges();
         assert_eq!((edges(0.0, 0), edges(1.01, 0)), (all, 0));
-        assert!((1..all).contains(&edges(0.2, 0)));
+        assert!((1..all).contains(&edges(0.1, 0)));
         // Once there are scores, nothing is trained that could be interrupted.
         assert!(guides.graph_of(&dataset, &run(0.4, 0), &|| true).unwrap().is_some());
         assert!(guides.graph_of(&dataset, &run(0.4, 1), &|| true).unwrap().is_none());

@@ -89,7 +89,8 @@ pub fn scores(
 ) -> Result<Option<Vec<f32>>, Error> {
     let split = config.choose_split(dataset)?;
     let mut trainer = Trainer::new(dataset, &split, config)?;
-    while trainer.epoch(interrupted)?.is_some() {}
+    // A training of one batch per epoch is not interrupted within an epoch.
+    while !interrupted() && trainer.epoch(interrupted)?.is_some() {}
     if !trainer.is_over() {
         return Ok(None);
     }

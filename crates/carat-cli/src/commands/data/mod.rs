@@ -8,6 +8,8 @@ mod list;
 mod save;
 mod statistics;
 
+pub use save::{FolderFormat, Target};
+
 use crate::failure::Failure;
 
 /// List, fetch, describe, convert and generate datasets

@@ -1,0 +1,21 @@
+//! `carat rewire --apply`: the pruned graph itself.
+
+use std::path::PathBuf;
+
+use carat::rewire::{above, check_threshold};
+use carat::with_threads;
+
+use super::super::data::Target;
+use super::{Args, Guiding};
+use crate::failure::Failure;
+
+/// Writes the graph without the edges to which the run's attention is below the threshold.
+pub(super) fn run(args: &Args, run: &PathBuf, threshold: f64) -> Result<(), Failure> {
+    check_threshold(threshold)?;
+    let target = Target::new(&args.out.clone().unwrap_or_default(), args.format)?;
+    let guiding = Guiding::open(run)?;
+    let data = args.data.as_deref().unwrap_or(&guiding.config.data);
+    let dataset = carat_graph::open(data, &args.data_folder.path())?;
+    let scores = with_threads(args.threads.threads, || guiding.scores(&dataset))??;
+    target.save(&dataset.with_edges(&above(&scores, threshold))?, args.print.json)
+}
