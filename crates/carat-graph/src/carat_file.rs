@@ -60,6 +60,8 @@ pub(crate) enum Kind {
     Spurious = 13,
     /// First node of every graph of a set, and the number of nodes, u32.
     GraphOffsets = 14,
+    /// Authors of every node, as node names are stored.
+    NodeAuthors = 15,
 }
 
 impl std::fmt::Display for Kind {
@@ -79,6 +81,7 @@ impl std::fmt::Display for Kind {
             Self::NodeYears => "node years",
             Self::Spurious => "spurious edges",
             Self::GraphOffsets => "graph offsets",
+            Self::NodeAuthors => "node authors",
         })
     }
 }

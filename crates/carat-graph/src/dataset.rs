@@ -21,6 +21,8 @@ pub struct DatasetParts {
     pub class_names: Option<Vec<String>>,
     /// Year of each node, where the data tells.
     pub node_years: Option<Storage<i32>>,
+    /// Who wrote each node, where the data tells: names with semicolons between them, or nothing.
+    pub node_authors: Option<Vec<String>>,
     /// Per edge id, true where a generator planted the edge as spurious.
     pub spurious: Option<Flags>,
     /// Set for a collection of graphs: `graph_offsets[g]..graph_offsets[g + 1]` are graph g's nodes.
@@ -39,6 +41,7 @@ impl DatasetParts {
             node_names: None,
             class_names: None,
             node_years: None,
+            node_authors: None,
             spurious: None,
             graph_offsets: None,
         }
@@ -123,6 +126,7 @@ impl Dataset {
         let lengths = [
             ("node names", parts.node_names.as_ref().map(Vec::len), n),
             ("node years", parts.node_years.as_deref().map(<[i32]>::len), n),
+            ("lists of authors", parts.node_authors.as_ref().map(Vec::len), n),
             ("class names", parts.class_names.as_ref().map(Vec::len), parts.labels.num_classes()),
             ("edge kinds", parts.spurious.as_ref().map(Flags::len), parts.graph.num_edges()),
         ];
@@ -212,6 +216,11 @@ impl Dataset {
     /// Year of each node, where the data tells.
     pub fn node_years(&self) -> Option<&[i32]> {
         self.parts.node_years.as_deref()
+    }
+
+    /// Who wrote each node, where the data tells: names with semicolons between them, or nothing.
+    pub fn node_authors(&self) -> Option<&[String]> {
+        self.parts.node_authors.as_deref()
     }
 
     /// Per edge id, whether a generator planted it as spurious.

@@ -306,6 +306,7 @@ fn sample() -> Dataset {
     parts.class_names = Some(["zebra", "ape, great", "newt\n\"crested\"", "3", "asp"].map(String::from).to_vec());
     parts.node_names = Some(["a", "a", "ünïcode", "with, comma"].map(String::from).to_vec());
     parts.node_years = Some(vec![1999, -44, 2024, 0].into());
+    parts.node_authors = Some(["Ada; Kurt", "", "Kurt, K.", "=1+1"].map(String::from).to_vec());
     parts.spurious = Some(vec![true, false, false, true, false].into());
     parts.splits = vec![Split { train: vec![0, 3], val: vec![2], test: vec![] }];
     Dataset::new(parts).unwrap()
@@ -320,6 +321,7 @@ fn assert_same(found: Dataset, expected: Dataset) {
     assert_eq!(found.node_names, expected.node_names);
     assert_eq!(found.class_names, expected.class_names);
     assert_eq!(found.node_years, expected.node_years);
+    assert_eq!(found.node_authors, expected.node_authors);
     assert_eq!(found.spurious, expected.spurious);
 }
 

@@ -87,6 +87,7 @@ mod effects;
 mod entity;
 mod error;
 mod evaluation;
+pub mod explain;
 mod learner;
 mod memory;
 mod model;

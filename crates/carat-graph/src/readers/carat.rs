@@ -139,6 +139,7 @@ impl OpenFile {
         if self.find(Kind::NodeYears).is_some() {
             parts.node_years = Some(self.mapped(Kind::NodeYears, Some(sizes.nodes))?);
         }
+        parts.node_authors = self.optional(Kind::NodeAuthors, |bytes| texts(bytes, sizes.nodes))?;
         if self.find(Kind::Spurious).is_some() {
             parts.spurious = Some(Flags::from_words(self.mapped(Kind::Spurious, None)?, sizes.edges)?);
         }

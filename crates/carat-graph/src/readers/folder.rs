@@ -2,7 +2,7 @@
 //!
 //! | file | columns |
 //! |---|---|
-//! | `nodes` | `id` (any text or number), `label`; optional `name`, `year`, `split` (or `split_0`, `split_1`, ...); every other column is a feature |
+//! | `nodes` | `id` (any text or number), `label`; optional `name`, `year`, `authors` (names with `;` between them), `split` (or `split_0`, `split_1`, ...); every other column is a feature |
 //! | `edges` | `src`, `dst`; optional `spurious`; others are not read |
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
 //!
@@ -52,6 +52,7 @@ pub(crate) fn read_to(folder: &Path, name: &str, place: EdgePlace<'_>) -> Result
     parts.node_names = nodes.names;
     parts.class_names = nodes.class_names;
     parts.node_years = nodes.years.map(Into::into);
+    parts.node_authors = nodes.authors;
     parts.spurious = spurious;
     Dataset::new(parts).map_err(|e| e.in_file(&nodes_path))
 }

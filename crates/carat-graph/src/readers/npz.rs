@@ -8,7 +8,7 @@
 //! | `train_mask`, `val_mask`, `test_mask` | `[N]` or `[S, N]` | optional, all three or none: one split or S of them |
 //!
 //! What [`crate::writers::npz`] adds where a dataset has it: `num_classes`, `node_names`, `class_names`, `node_years`,
-//! `spurious` (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per
+//! `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per
 //! graph.
 
 use std::path::Path;
@@ -54,6 +54,7 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
     parts.node_names = npz.optional("node_names", Array::to_text)?;
     parts.class_names = class_names;
     parts.node_years = npz.optional("node_years", |array| Ok(whole_numbers(array, "year")?.into()))?;
+    parts.node_authors = npz.optional("node_authors", Array::to_text)?;
     parts.spurious = spurious;
     parts.graph_offsets = graph_offsets;
     Dataset::new(parts).map_err(|e| e.in_file(path))

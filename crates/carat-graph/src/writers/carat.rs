@@ -45,6 +45,9 @@ fn sections(dataset: &Dataset, writer: impl Write + Seek) -> IoResult<()> {
     if let Some(years) = dataset.node_years() {
         file.section(Kind::NodeYears, years)?;
     }
+    if let Some(authors) = dataset.node_authors() {
+        texts(&mut file, Kind::NodeAuthors, authors)?;
+    }
     if let Some(spurious) = dataset.spurious() {
         file.section(Kind::Spurious, spurious.words())?;
     }

@@ -91,6 +91,9 @@ fn nodes_table(dataset: &Dataset) -> Result<Table, DataError> {
     if let Some(years) = dataset.node_years() {
         columns.push(("year".into(), Column::I64(years.iter().map(|&year| year.into()).collect())));
     }
+    if let Some(authors) = dataset.node_authors() {
+        columns.push(("authors".into(), Column::Text(authors.to_vec())));
+    }
     let features = feature_columns(dataset.features());
     columns.extend(features.into_iter().enumerate().map(|(k, values)| (format!("f{k}"), Column::F32(values))));
     Table::new(columns)

@@ -9,10 +9,15 @@ use crate::{DataError, Dataset, Features, Split, files};
 /// Writes a dataset with everything it has but its name, which is the file's. The same dataset always gives the same
 /// bytes.
 pub fn write(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
-    for (what, names) in [("node", dataset.node_names()), ("class", dataset.class_names())] {
-        let lost = names.unwrap_or_default().iter().position(|name| name.ends_with('\0'));
+    let texts = [
+        ("the name of node", dataset.node_names()),
+        ("the name of class", dataset.class_names()),
+        ("the list of authors of node", dataset.node_authors()),
+    ];
+    for (what, texts) in texts {
+        let lost = texts.unwrap_or_default().iter().position(|text| text.ends_with('\0'));
         if let Some(at) = lost {
-            let problem = format!("the name of {what} {at} ends in a NUL, which NumPy would drop; rename it");
+            let problem = format!("{what} {at} ends in a NUL, which NumPy would drop; rename it");
             return Err(DataError::Invalid(problem));
         }
     }
@@ -86,6 +91,9 @@ fn write_optional<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) ->
     }
     if let Some(years) = dataset.node_years() {
         npz.array("node_years", "<i4", &[years.len()], years.iter().map(|year| year.to_le_bytes()))?;
+    }
+    if let Some(authors) = dataset.node_authors() {
+        npz.text("node_authors", authors)?;
     }
     if let Some(spurious) = dataset.spurious() {
         npz.array("spurious", "|b1", &[spurious.len()], spurious.iter().map(|planted| [u8::from(planted)]))?;

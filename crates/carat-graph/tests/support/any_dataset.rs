@@ -11,6 +11,7 @@ pub fn assert_same_parts(found: &Dataset, expected: &Dataset) {
     assert_eq!(found.node_names(), expected.node_names());
     assert_eq!(found.class_names(), expected.class_names());
     assert_eq!(found.node_years(), expected.node_years());
+    assert_eq!(found.node_authors(), expected.node_authors());
     assert_eq!(found.spurious(), expected.spurious());
     let (found, expected) = (found.clone().into_parts(), expected.clone().into_parts());
     assert_eq!(found.graph_offsets, expected.graph_offsets);
@@ -18,7 +19,7 @@ pub fn assert_same_parts(found: &Dataset, expected: &Dataset) {
 
 /// Any dataset: dense or sparse, with and without every optional part, of nodes or of graphs.
 pub fn any_dataset() -> impl Strategy<Value = Dataset> {
-    (1usize..12, any::<u64>(), any::<[bool; 6]>()).prop_map(|(nodes, seed, has)| {
+    (1usize..12, any::<u64>(), any::<[bool; 7]>()).prop_map(|(nodes, seed, has)| {
         let mut state = seed;
         let mut draw = move |below: u64| {
             // Knuth's generator; the high bits are the random ones.
@@ -68,6 +69,7 @@ pub fn any_dataset() -> impl Strategy<Value = Dataset> {
         parts.node_names = has[2].then(|| (0..nodes).map(name).collect());
         parts.class_names = has[3].then(|| (0..num_classes).map(name).collect());
         parts.node_years = has[4].then(|| (0..nodes).map(|_| draw(5_000) as i32 - 2_500).collect());
+        parts.node_authors = has[6].then(|| (0..nodes).map(|node| format!("{}; B", name(node))).collect());
         parts.spurious = has[5].then(|| (0..parts.graph.num_edges()).map(|_| draw(2) == 0).collect());
         Dataset::new(parts).unwrap()
     })

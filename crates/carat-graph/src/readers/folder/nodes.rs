@@ -15,6 +15,7 @@ pub(super) struct Nodes {
     pub(super) labels: Labels,
     pub(super) class_names: Option<Vec<String>>,
     pub(super) years: Option<Vec<i32>>,
+    pub(super) authors: Option<Vec<String>>,
     pub(super) splits: Vec<Split>,
     pub(super) features: Features,
 }
@@ -25,6 +26,7 @@ struct Roles {
     label: usize,
     name: Option<usize>,
     year: Option<usize>,
+    authors: Option<usize>,
     splits: Vec<usize>,
     features: Vec<usize>,
 }
@@ -32,11 +34,11 @@ struct Roles {
 impl Roles {
     fn of(file: &RowFile, path: &Path) -> Result<Self, DataError> {
         let (id, label) = (file.require("id")?, file.require("label")?);
-        let (name, year) = (file.find("name"), file.find("year"));
+        let (name, year, authors) = (file.find("name"), file.find("year"), file.find("authors"));
         let mut taken = vec![false; file.columns().len()];
         let mut numbered = BTreeMap::new();
         for (at, column) in file.columns().iter().enumerate() {
-            taken[at] = matches!(column.as_str(), "id" | "label" | "name" | "year" | "split");
+            taken[at] = matches!(column.as_str(), "id" | "label" | "name" | "year" | "authors" | "split");
             if let Some(k) = split_number(column) {
                 taken[at] = true;
                 numbered.insert(k, at);
@@ -61,7 +63,7 @@ impl Roles {
         if features.is_empty() {
             return Err(DataError::malformed(path, "there is no feature column; give each node at least one number"));
         }
-        Ok(Self { id, label, name, year, splits, features })
+        Ok(Self { id, label, name, year, authors, splits, features })
     }
 }
 
@@ -80,6 +82,7 @@ impl Nodes {
         let mut ids = Ids::new();
         let mut names = Vec::new();
         let mut years = Vec::new();
+        let mut authors = Vec::new();
         let mut labels = LabelColumn::new(classes);
         let mut splits = vec![Split::default(); roles.splits.len()];
         // Rows are collected sparsely: a bag of words stored cell by cell can be far larger than its non-zeros.
@@ -101,6 +104,9 @@ impl Nodes {
             }
             if let Some(at) = roles.year {
                 years.push(year(row, at)?);
+            }
+            if let Some(at) = roles.authors {
+                authors.push(row.cell(at).text().unwrap_or_default().into_owned());
             }
             for (split, &at) in splits.iter_mut().zip(&roles.splits) {
                 add_to_split(split, node, row, at, &columns[at])?;
@@ -132,8 +138,8 @@ impl Nodes {
             splits.clear();
         }
         let names = if roles.name.is_some() { Some(names) } else { ids.names() };
-        let years = roles.year.map(|_| years);
-        Ok(Self { ids, names, labels, class_names, years, splits, features })
+        let (years, authors) = (roles.year.map(|_| years), roles.authors.map(|_| authors));
+        Ok(Self { ids, names, labels, class_names, years, authors, splits, features })
     }
 }
 
