@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attention, bench, data, demo, effects, explore, predict, report, reproduce, rewire, sweep, train,
+    attention, bench, data, demo, effects, explain, explore, predict, report, reproduce, rewire, sweep, train,
 };
 use crate::failure::Failure;
 
@@ -24,6 +24,7 @@ use crate::failure::Failure;
   carat train --data cora --lambda 1 --out runs/car    the same, regularised
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
+  carat explain --base runs/plain --car runs/car       which edges the regulariser weighs up and down
   carat explore runs/plain runs/car                    a page to walk through the graph on
   carat rewire --base runs/plain --car runs/car        what pruning by attention does to GCNs
   carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
@@ -46,6 +47,7 @@ enum Command {
     Predict(predict::Args),
     Attention(attention::Args),
     Effects(effects::Args),
+    Explain(explain::Args),
     Explore(explore::Args),
     Rewire(rewire::Args),
     Sweep(sweep::Args),
@@ -73,6 +75,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Predict(args) => predict::run(args),
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Rewire(args) => rewire::run(args),
         Command::Sweep(args) => sweep::run(args),

@@ -40,6 +40,7 @@
 
 pub mod compare;
 pub mod demo;
+pub mod explain;
 pub mod figures;
 pub mod page;
 pub mod parallel;

@@ -26,7 +26,7 @@ mod overview;
 mod stopping;
 mod verdict;
 
-pub use files::files;
+pub use files::{files, guarded};
 pub use html::html;
 pub use markdown::{markdown, markdown_alone};
 pub use model::{Block, Cell, Column, Report, Section, Table};

@@ -5,6 +5,7 @@ mod bootstrap;
 mod effect;
 mod holm;
 mod quantiles;
+mod separation;
 mod student;
 mod welch;
 mod wilcoxon;
@@ -15,6 +16,7 @@ pub use bootstrap::{bca_interval, percentile_interval};
 pub use effect::{PairedEffect, paired_effect};
 pub use holm::holm;
 pub use quantiles::five_numbers;
+pub use separation::{Direction, Separation, separation};
 pub use welch::welch_greater;
 pub use wilcoxon::wilcoxon_greater;
 
@@ -59,7 +61,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 
 /// The probability that one of `high` is above one of `low`, ties half; `None` where either is empty.
 ///
-/// Compares every pair: meant for the few in-edges of a node.
+/// Compares every pair: meant for the few in-edges of a node. [`separation`] takes large samples.
 pub fn area_under_curve(high: &[f64], low: &[f64]) -> Option<f64> {
     let wins: f64 = high.iter().flat_map(|h| low.iter().map(move |l| win(*h, *l))).sum();
     let pairs = high.len() * low.len();

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod data;
 pub mod demo;
 pub mod effects;
+pub mod explain;
 pub mod explore;
 pub mod predict;
 pub mod report;

@@ -114,7 +114,7 @@ pub(super) fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
     Ok(files.len())
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(|e| DataError::write(path, e).into()))
 }
 

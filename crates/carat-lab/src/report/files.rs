@@ -37,7 +37,7 @@ fn points(chart: &Chart) -> String {
     for panel in &chart.panels {
         let name = |value: f64, categories: &[String]| {
             let category = (value >= 0.0 && value.fract() == 0.0).then(|| categories.get(value as usize)).flatten();
-            category.map_or_else(|| number(value), |category| text(category))
+            category.map_or_else(|| number(value), |category| guarded(category))
         };
         for mark in &panel.marks {
             let (kind, series, points, tip): (&str, usize, Vec<(f64, f64)>, &str) = match mark {
@@ -50,18 +50,18 @@ fn points(chart: &Chart) -> String {
                 }
                 Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => continue,
             };
-            let series = chart.series.get(series).map_or_else(String::new, |series| text(series));
+            let series = chart.series.get(series).map_or_else(String::new, |series| guarded(series));
             records.extend(points.into_iter().map(|(x, y)| {
                 let (x, y) = (name(x, &panel.x.categories), name(y, &panel.y.categories));
-                vec![text(&panel.title), series.clone(), kind.to_string(), x, y, text(tip)]
+                vec![guarded(&panel.title), series.clone(), kind.to_string(), x, y, guarded(tip)]
             }));
         }
     }
     lines(records)
 }
 
-/// Words as they are, unless a spreadsheet would take them for a formula.
-fn text(words: &str) -> String {
+/// Words as they are, unless a spreadsheet would take them for a formula: then with an apostrophe before them.
+pub fn guarded(words: &str) -> String {
     if words.starts_with(['=', '+', '-', '@', '\t', '\r']) && words.len() > 1 {
         format!("'{words}")
     } else {
@@ -98,7 +98,7 @@ fn fields(column: &Column, cell: &Cell, parts: &[&'static str]) -> Vec<String> {
     let own = match cell.value {
         Some(value) => number(value),
         None if column.numeric => String::new(),
-        None => text(&cell.text),
+        None => guarded(&cell.text),
     };
     let part = |name: &&'static str| {
         cell.parts.iter().find(|(own, _)| own == name).map_or_else(String::new, |(_, value)| number(*value))
