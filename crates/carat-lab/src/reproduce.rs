@@ -17,6 +17,7 @@ mod graphs;
 mod grid_table;
 mod grids;
 mod homophily;
+mod interpretation;
 mod lambda;
 mod literature;
 pub mod paper;
@@ -74,6 +75,7 @@ pub fn items() -> Vec<Box<dyn Item>> {
         Box::new(homophily::Homophily),
         Box::new(graphs::Graphs),
         Box::new(rewiring::Rewiring),
+        Box::new(interpretation::Interpretation),
         Box::new(runtime::Runtime),
     ]
 }

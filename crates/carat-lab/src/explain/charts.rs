@@ -63,7 +63,8 @@ fn panel_of_ends(contrast: &Contrast) -> ChartPanel {
             return Mark::Bar { at: (series as f64, sample.mean), series, tip };
         }
         let [least, first, _, third, most] = sample.five_numbers.map(|value| number(property, value));
-        let tip = format!("{side}: median {typical}, quartiles {first} and {third}, {least} to {most}, of {of}");
+        let median = number(property, sample.median());
+        let tip = format!("{side}: median {median}, quartiles {first} and {third}, {least} to {most}, of {of}");
         Mark::Box { at: series as f64, values: sample.five_numbers, series, tip }
     };
     let positive = both.iter().all(|(_, sample)| sample.five_numbers[0] > 0.0);
@@ -93,7 +94,11 @@ pub(super) fn tenths(found: &Explanation) -> Chart {
         let property = contrast.property;
         let points: Vec<(f64, f64)> =
             (1..).zip(&contrast.tenths).map(|(place, value)| (f64::from(place), *value)).collect();
-        let measure = if property == Property::SameClass { "share" } else { "median" };
+        let measure = match property {
+            Property::SameClass => "share",
+            Property::YearGap => "mean",
+            _ => "median",
+        };
         let mut marks =
             vec![Mark::Line { points: points.clone(), series: 0, tip: format!("{} by tenth", property.title()) }];
         marks.extend(points.into_iter().map(|at| {

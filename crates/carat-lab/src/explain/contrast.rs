@@ -31,9 +31,9 @@ impl Sample {
         self.five_numbers[2]
     }
 
-    /// What is typical: the share of those that have it, or the median.
+    /// What is typical: the median, or the mean of what has so few values that medians hide differences.
     pub fn typical(&self, property: Property) -> f64 {
-        if property == Property::SameClass { self.mean } else { self.median() }
+        if matches!(property, Property::SameClass | Property::YearGap) { self.mean } else { self.median() }
     }
 }
 

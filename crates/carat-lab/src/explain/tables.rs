@@ -12,20 +12,22 @@ pub fn listed_table(name: &str, caption: &str, edges: &[ListedEdge]) -> Table {
     let about = has(|node| node.class.is_some() || node.year.is_some());
     let effects = edges.iter().any(|edge| edge.effect.is_some());
     let similar = edges.iter().any(|edge| edge.similarity.is_some());
-    let mut columns = vec![Column::words("target (attends)")];
+    // On a phone the first column is the one that stays.
+    let mut columns = vec![Column::numbers("change"), Column::words("target (attends)")];
     columns.extend(about.then(|| Column::words("its class, year")));
     columns.push(Column::words("source (is attended to)"));
     columns.extend(about.then(|| Column::words("its class, year")));
-    columns.extend(["baseline", "CAR", "change"].map(Column::numbers));
+    columns.extend(["baseline", "CAR"].map(Column::numbers));
     columns.extend(effects.then(|| Column::numbers("effect")));
     columns.extend(similar.then(|| Column::numbers("similarity")));
     columns.push(Column::numbers("source's degree"));
     let row = |edge: &ListedEdge| {
-        let mut row = vec![Cell::words(edge.dst.shown())];
+        let [base, car, change] = attention_cells(edge);
+        let mut row = vec![change, Cell::words(edge.dst.shown())];
         row.extend(about.then(|| Cell::words(edge.dst.about())));
         row.push(Cell::words(edge.src.shown()));
         row.extend(about.then(|| Cell::words(edge.src.about())));
-        row.extend(attention_cells(edge));
+        row.extend([base, car]);
         row.extend(effects.then(|| words::number_cell(edge.effect, 3)));
         row.extend(similar.then(|| words::number_cell(edge.similarity, 2)));
         row.push(words::count_cell(edge.src_degree as usize));

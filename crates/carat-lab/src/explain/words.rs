@@ -77,11 +77,12 @@ fn sentence(contrast: &Contrast) -> String {
     )
 }
 
-/// A typical value: a share in percent, or a median.
+/// A value of a property: a share in percent, or a number.
 pub(super) fn number(property: Property, value: f64) -> String {
     match property {
         Property::SameClass => format!("{:.0} %", 100.0 * value),
-        Property::SrcDegree | Property::DstDegree | Property::YearGap => format!("{value:.0}"),
+        Property::SrcDegree | Property::DstDegree => format!("{value:.0}"),
+        Property::YearGap => format!("{value:.1}"),
         Property::Similarity => format!("{value:.2}"),
         Property::BaseAttention | Property::Effect => attention(value),
     }

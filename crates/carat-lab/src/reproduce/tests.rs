@@ -53,6 +53,7 @@ fn items_come_in_the_report_s_order() {
             "homophily",
             "graphs",
             "rewiring",
+            "interpretation",
             "runtime"
         ]
     );
@@ -76,6 +77,8 @@ fn every_grid_is_valid_in_full_and_quick() {
         ("homophily", 33 * 18 * 3 * 2),
         // Per set 10 folds of three kinds: a baseline, and two arms at three strengths.
         ("graphs", 3 * 10 * 3 * 7 * 2),
+        // A pair on two datasets.
+        ("interpretation", 2 * 2 * 2),
         ("runtime", 7 * 720 + 4),
     ];
     let quick = [
@@ -90,6 +93,7 @@ fn every_grid_is_valid_in_full_and_quick() {
         ("homophily", 11 * 6 * 3 * 2),
         // Two sets, a baseline and one strength.
         ("graphs", 2 * 10 * 3 * 2 * 2),
+        ("interpretation", 2 * 2 * 2),
         ("runtime", (5 * 12 + 2 * 6) * 3 * 2 + 4),
     ];
     for (is_quick, expected) in [(false, full), (true, quick)] {

@@ -48,7 +48,7 @@ impl Property {
             Self::SameClass => "same class",
             Self::Similarity => "feature similarity",
             Self::YearGap => "year gap",
-            Self::BaseAttention => "baseline's attention",
+            Self::BaseAttention => "attention before",
             Self::Effect => "causal effect",
         }
     }
