@@ -4,6 +4,8 @@ mod support;
 
 #[path = "support/browser.rs"]
 mod browser;
+#[path = "support/hostile.rs"]
+mod hostile;
 
 use std::path::Path;
 
@@ -99,6 +101,35 @@ fn the_report_page_reads_well_answers_and_sorts() {
         let descending = numbers(&mut browser);
         assert!(descending.iter().rev().is_sorted() && descending != ascending, "{descending:?}");
         assert_eq!(browser.problems(), Vec::<String>::new(), "{view:?}");
+    }
+}
+
+#[test]
+fn hostile_names_are_text_on_the_page_of_explained_edges() {
+    let Some(mut browser) = Browser::start() else { return };
+    let pair = hostile::Pair::train();
+    let out = pair.path("explained");
+    stdout(pair.folder(), &["explain", "--base", &pair.base, "--car", &pair.car, "--out", &out]);
+    let page = Path::new(&out).join("index.html");
+    for view in VIEWS {
+        assert_sound(&mut browser, &page, view);
+        assert_eq!(browser.evaluate("typeof hacked"), "undefined");
+        let cells = format!(
+            "[...document.querySelectorAll('td')].filter(td => td.textContent.startsWith('{}'))",
+            hostile::SCRIPT.replace('/', "\\/")
+        );
+        assert!(browser.evaluate(&format!("{cells}.length")).as_u64().unwrap() > 0);
+        assert_eq!(browser.evaluate(&format!("{cells}[0].children.length")), 0);
+
+        // A dot tells which edge it is, and its hostile names are text there, too.
+        let dot = browser.middle_of("[...document.querySelectorAll('svg circle.mark')].find(dot => /script/.test(dot.textContent + dot.ariaLabel))");
+        browser.hover(dot);
+        let tip = browser.evaluate("document.querySelector('.tip').textContent");
+        assert!(
+            tip.as_str().is_some_and(|tip| tip.contains("attends to") && tip.contains("before")),
+            "{view:?}: {tip}"
+        );
+        assert_eq!(browser.evaluate("document.querySelector('.tip').children.length"), 0);
     }
 }
 

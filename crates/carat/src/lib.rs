@@ -64,7 +64,7 @@
 //! ```
 //!
 //! [`effects()`] measures what every edge does to the predictions, by deleting it; a [`Probe`] asks all this of one node
-//! after another.
+//! after another; [`mod@explain`] compares two networks edge by edge.
 //!
 //! # Pruning
 //!

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 mod arguments;
+mod explain;
 mod explore;
 mod lab;
 mod layouts;
@@ -191,6 +192,7 @@ fn the_document_tells_what_the_program_says() {
         ("Training, predicting and the run folder", runs::cases()),
         ("Sets of graphs, and folds", runs::graph_cases()),
         ("Effects", runs::effects_cases()),
+        ("Explaining", explain::cases()),
         ("Exploring", explore::cases()),
         ("Graph convolution networks and pruning", runs::rewire_cases()),
         ("Sweeps, stores and reports", lab::cases()),

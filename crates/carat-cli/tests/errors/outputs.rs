@@ -53,6 +53,7 @@ pub fn cases() -> Vec<Case> {
         full_disk("The disk fills up: predictions", "predict --run run --out p.csv", run),
         full_disk("The disk fills up: attention", "attention --run run --out a.parquet", run),
         full_disk("The disk fills up: effects", "effects --run run --out e.csv", run),
+        full_disk("The disk fills up: explained edges", "explain --base run --car run --out e.csv", run),
         Case { under: Under::FullStdout, ..failed("Standard output is full", "data list", nothing) },
         Case { under: Under::FullStdout, ..failed("The same with `--json`", "data list --json", nothing) },
         case("A mirror that is no web address", "data get cora --mirror ftp://example.org", nothing),

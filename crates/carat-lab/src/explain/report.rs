@@ -5,11 +5,12 @@ use super::{Explanation, charts, words};
 use crate::compare::words::capitalised;
 use crate::report::{Block, Report, Section};
 
-const HOW_TO_READ: [&str; 6] = [
+const HOW_TO_READ: [&str; 7] = [
     "Attention is the mean over layers and heads of what the target pays to the source; over the in-edges of a target it sums to 1. \
      The change is in percent of the baseline's: from 0.2 to 0.3 is +50 %.",
     "Messages flow from source to target. In a citation graph the source is the cited paper and the target the citing one. Where \
      every edge has its reverse, each citation is two edges.",
+    "Similarity is the cosine of the features of both ends; the year gap is how much older the source is than the target.",
     "The source's degree counts the edges that leave it: how many nodes attend to it, hence its citations. The target's counts \
      those that share its attention.",
     "The effect is measured in the CAR network by deleting the edge: above 0.5 the target is predicted better with it, below 0.5 \

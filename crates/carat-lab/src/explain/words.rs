@@ -97,13 +97,14 @@ pub(super) fn attention(value: f64) -> String {
     }
 }
 
-/// A change in percent, without digits that say nothing.
+/// A change in percent, without digits that say nothing. The space does not break.
 pub(super) fn percent(change: f64) -> String {
-    match change.abs() {
-        size if size >= 1e5 => format!("{change:+.1e} %"),
-        size if size >= 99.5 && change > 0.0 => format!("{change:+.0} %"),
-        _ => format!("{} %", words::signed(change, 1)),
-    }
+    let number = match change.abs() {
+        size if size >= 1e5 => format!("{change:+.1e}"),
+        size if size >= 99.5 && change > 0.0 => format!("{change:+.0}"),
+        _ => words::signed(change, 1),
+    };
+    format!("{number}\u{a0}%")
 }
 
 /// What became of every group that the data can tell, and which it cannot.
@@ -144,10 +145,8 @@ mod tests {
     #[test]
     fn numbers_have_the_digits_that_matter() {
         assert_eq!([0.0, 0.123456, 0.001234, 3.2e-9].map(attention), ["0.000", "0.123", "0.00123", "3.2e-9"]);
-        assert_eq!(
-            [2.5e6, 7700.4, 53.26, -99.87, 0.0].map(percent),
-            ["+2.5e6 %", "+7700 %", "+53.3 %", "-99.9 %", "0.0 %"]
-        );
+        let percents = [2.5e6, 7700.4, 53.26, -99.87, 0.0].map(|change| percent(change).replace('\u{a0}', " "));
+        assert_eq!(percents, ["+2.5e6 %", "+7700 %", "+53.3 %", "-99.9 %", "0.0 %"]);
         assert_eq!(number(Property::SameClass, 0.414), "41 %");
         assert_eq!(number(Property::SrcDegree, 12.0), "12");
     }

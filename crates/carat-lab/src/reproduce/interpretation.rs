@@ -70,8 +70,8 @@ impl Item for Interpretation {
             draft.push(Block::Chart(chart));
         }
         draft.paragraph(
-            "A claim counts as reproduced where on arxiv-tape the group's median change has the paper's sign and its AUC lies clearly \
-             (95 % interval) on that side of 0.5, as partly reproduced where one of the two holds. It rests on one pair of networks, on \
+            "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the paper's side of 0.5 and \
+             its median change has the paper's sign, as partly reproduced where only the first holds. It rests on one pair of networks, on \
              other features than the paper's; 'carat explain' shows any other pair edge by edge.",
         );
         draft.runs(GRID, &found, 0);
@@ -170,10 +170,10 @@ fn answer(studied: &[Studied], protocol: carat::Protocol, group: Group, claimed:
         return Answer { protocol, text: "no runs".into(), verdict: Verdict::Unknown };
     };
     let sign = if claimed == Direction::Below { median < 0.0 } else { median > 0.0 };
-    let verdict = match (sign, summary.direction() == Some(claimed)) {
-        (true, true) => Verdict::Reproduced,
-        (false, false) => Verdict::NotReproduced,
-        _ => Verdict::Partly,
+    let verdict = match summary.direction() == Some(claimed) {
+        true if sign => Verdict::Reproduced,
+        true => Verdict::Partly,
+        false => Verdict::NotReproduced,
     };
     let text = format!("median change {} %, AUC {:.2}", words::signed(median, 1), separation.auc);
     Answer { protocol, text, verdict }

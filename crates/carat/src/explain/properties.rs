@@ -46,7 +46,7 @@ impl Property {
             Self::SrcDegree => "source's degree",
             Self::DstDegree => "target's degree",
             Self::SameClass => "same class",
-            Self::Similarity => "feature similarity",
+            Self::Similarity => "similarity",
             Self::YearGap => "year gap",
             Self::BaseAttention => "attention before",
             Self::Effect => "causal effect",
