@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use carat::Arm;
+use carat::{Arm, ModelKind};
 use carat_graph::catalogue::{self, Layout};
 
 use super::paper;
@@ -52,8 +52,9 @@ impl Scope {
         let of_paper = |run: &&Run| paper::place(&run.config.data).is_some();
         let has = |data: &str| runs.iter().any(|run| run.config.data == data);
         let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data);
-        // Items about other models than attention networks have splits of their own.
-        let of_study = || runs.iter().filter(|run| run.is_attention()).filter(|run| of_paper(run) || is_synthetic(run));
+        // Items about graph convolution networks have splits of their own.
+        let has_scope = |run: &&Run| run.config.model != ModelKind::Gcn;
+        let of_study = || runs.iter().filter(has_scope).filter(|run| of_paper(run) || is_synthetic(run));
         let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data);
         let splits: BTreeSet<usize> = of_study().map(|run| run.config.split).collect();
         // Splits of sets of graphs are folds, of which there are always ten.
@@ -61,7 +62,7 @@ impl Scope {
         let seeds: BTreeSet<u64> = seeds.collect();
         // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, the
         // control on sets of graphs, or pruned graphs of more than two splits.
-        let full = |run: &Run| matches!(run.config.hidden, 10 | 200) && of_paper(&run);
+        let full = |run: &Run| matches!(run.config.hidden, 10 | 200 | 256) && of_paper(&run);
         let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.ends_with("-r1");
         let control = |run: &Run| of_graphs(&run) && run.config.regulariser == Arm::Constant;
         let pruned = |run: &Run| run.config.prune.is_some() && run.config.split > 1;
