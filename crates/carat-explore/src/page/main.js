@@ -10,6 +10,8 @@ const state = {
   limit: 20,
   order: { key: null, down: false },
   coloured: [],
+  // What is shown was asked for with other choices than those made now.
+  stale: false,
 };
 
 const say = (text) => {
