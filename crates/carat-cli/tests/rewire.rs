@@ -84,6 +84,24 @@ fn curves_are_the_same_for_any_number_of_threads_and_lie_in_the_folder() {
 }
 
 #[test]
+fn a_sweep_trains_on_pruned_graphs_once() {
+    let (folder, graph) = workshop(300);
+    let folder = folder.path();
+    let guide = "guide = { hidden = 4, heads = 1, layers = 1, epochs = 2 }";
+    let prune = ["threshold = 0.1", "threshold = 0.1, random = true", "threshold = 1.01"];
+    let prune: Vec<String> = prune.iter().map(|words| format!("{{ {words}, {guide} }}")).collect();
+    let settings = "model = 'gcn'\nhidden = 8\nepochs = 5\nseeds = 2\nprotocol = ['paper', 'best']";
+    let grid = folder.join("grid.toml");
+    std::fs::write(&grid, format!("{settings}\nprune = [{}]\n", prune.join(", "))).unwrap();
+    let (grid, store) = (grid.display().to_string(), path(folder, "runs.db"));
+    let sweep = || json(folder, &["sweep", "--data", &graph, "--grid", &grid, "--store", &store, "--threads", "2"]);
+    let first = sweep();
+    assert_eq!((&first["runs"], &first["computed"], &first["failed"]), (&12.into(), &12.into(), &0.into()), "{first}");
+    let second = sweep();
+    assert_eq!((&second["computed"], &second["found"]), (&0.into(), &12.into()), "{second}");
+}
+
+#[test]
 fn a_pruned_graph_is_written_in_every_form_and_trains() {
     let (folder, graph) = with_runs();
     let folder = folder.path();

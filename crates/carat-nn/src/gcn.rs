@@ -156,6 +156,10 @@ pub struct GcnNetwork<T> {
     places: Places,
     parameters: Vec<T>,
     work: Workspace<T>,
+    /// The graph that the last forward pass was of.
+    graph: Option<u64>,
+    /// Whether its layers are still those of the parameters: a prediction and the step after it are one forward pass.
+    current: bool,
 }
 
 /// Buffers of the passes.
@@ -187,7 +191,8 @@ impl<T: Real> GcnNetwork<T> {
     pub fn new(config: GcnConfig, seed: u64) -> Result<Self, SizeError> {
         let (layout, places) = config.lay_out()?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
-        Ok(Self { config, layout, places, parameters, work: Workspace::default() })
+        let work = Workspace::default();
+        Ok(Self { config, layout, places, parameters, work, graph: None, current: false })
     }
 
     /// Number of parameters of a network of these sizes, without making one.
@@ -200,11 +205,18 @@ impl<T: Real> GcnNetwork<T> {
         self.config
     }
 
-    /// From features to the last layer's output.
+    /// From features to the last layer's output, unless that is known.
     fn forward(&mut self, graph: &WholeGraph<T>) {
         let (hidden, nodes) = (self.config.hidden, graph.num_nodes());
         let Self { work, parameters, places, .. } = self;
-        self.config.norm.weigh(graph.block(), &mut work.edge_weights, &mut work.own_weights);
+        if self.graph != Some(graph.id()) {
+            self.config.norm.weigh(graph.block(), &mut work.edge_weights, &mut work.own_weights);
+            (self.graph, self.current) = (Some(graph.id()), false);
+        }
+        if self.current {
+            return;
+        }
+        self.current = true;
         work.h.resize_with(self.config.layers + 1, Vec::new);
         work.sums.resize_with(self.config.layers, Vec::new);
         for buffer in work.h.iter_mut().chain(&mut work.sums) {
@@ -287,6 +299,7 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
     }
 
     fn parameters_mut(&mut self) -> &mut [T] {
+        self.current = false;
         &mut self.parameters
     }
 

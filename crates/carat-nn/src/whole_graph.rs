@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use carat_graph::{Blocks, DataError, Dataset};
 
@@ -16,6 +17,7 @@ use crate::real::Real;
 /// A graph and its features, prepared once for all passes.
 #[derive(Debug)]
 pub struct WholeGraph<T> {
+    id: u64,
     blocks: Blocks,
     input: Input<T>,
     looped: OnceLock<Blocks>,
@@ -27,7 +29,14 @@ impl<T: Real> WholeGraph<T> {
     pub fn new(dataset: &Dataset) -> Result<Self, DataError> {
         let blocks = Blocks::whole(dataset.graph(), 1);
         let input = Input::checked(dataset.features(), blocks.nodes())?.with_columns();
-        Ok(Self { blocks, input, looped: OnceLock::new(), moments: OnceLock::new() })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, blocks, input, looped: OnceLock::new(), moments: OnceLock::new() })
+    }
+
+    /// A number that no other graph of this process has: what was computed for one is not taken for another's.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// All edges, as one layer whose sources and targets are all nodes.

@@ -102,6 +102,31 @@ fn every_gradient_is_that_of_differences() {
 }
 
 #[test]
+fn nothing_is_taken_over_from_other_parameters_or_another_graph() {
+    let (dataset, _, _) = small_graph();
+    let fewer = dataset.with_edges(&vec![false; dataset.graph().num_edges()]).unwrap();
+    let config = GcnConfig { norm: GcnNorm::Symmetric, features: 12, hidden: 5, layers: 2, classes: 4 };
+    // One network that is used again and again, against new ones.
+    let mut network = GcnNetwork::<f32>::new(config, 1).unwrap();
+    for (seed, data) in [(1, &dataset), (1, &fewer), (2, &fewer), (2, &dataset), (3, &dataset), (3, &dataset)] {
+        let graph = WholeGraph::new(data).unwrap();
+        let mut new = GcnNetwork::<f32>::new(config, seed).unwrap();
+        if network.parameters() != new.parameters() {
+            network.parameters_mut().copy_from_slice(new.parameters());
+        }
+        let (mut found, mut expected) = (Vec::new(), Vec::new());
+        network.predict(&graph, &mut found);
+        new.predict(&graph, &mut expected);
+        assert_eq!(found, expected);
+        let (mut gradient, mut expected) = (vec![0.0; new.parameters().len()], vec![0.0; new.parameters().len()]);
+        let labelled = Labelled { nodes: &[3, 12], labels: &[0, 1] };
+        network.loss_and_gradient(&graph, labelled, 0, &mut gradient);
+        GcnNetwork::new(config, seed).unwrap().loss_and_gradient(&graph, labelled, 0, &mut expected);
+        assert_eq!(gradient, expected);
+    }
+}
+
+#[test]
 fn norms_are_read_as_they_are_written() {
     for norm in GcnNorm::ALL {
         assert_eq!(norm.to_string().parse(), Ok(norm));

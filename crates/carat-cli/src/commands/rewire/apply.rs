@@ -8,11 +8,16 @@ use carat::with_threads;
 use super::super::data::Target;
 use super::{Args, Guiding};
 use crate::failure::Failure;
+use crate::output;
 
 /// Writes the graph without the edges to which the run's attention is below the threshold.
 pub(super) fn run(args: &Args, run: &PathBuf, threshold: f64) -> Result<(), Failure> {
     check_threshold(threshold)?;
-    let target = Target::new(&args.out.clone().unwrap_or_default(), args.format)?;
+    let out = args.out.clone().unwrap_or_default();
+    let target = Target::new(&out, args.format)?;
+    if !matches!(target, Target::Folder(..)) {
+        output::check_folder(&out)?;
+    }
     let guiding = Guiding::open(run)?;
     let data = args.data.as_deref().unwrap_or(&guiding.config.data);
     let dataset = carat_graph::open(data, &args.data_folder.path())?;
