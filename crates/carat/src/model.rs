@@ -28,7 +28,7 @@ words! {
 #[derive(Debug)]
 pub enum Model {
     /// A graph attention network.
-    Attention(Network<f32>),
+    Attention(Box<Network<f32>>),
     /// A model that looks at the whole graph at once.
     WholeGraph(Box<dyn WholeGraphModel<f32>>),
 }
@@ -37,7 +37,7 @@ impl Model {
     /// A model of this kind from the bytes of its file.
     pub fn from_safetensors(kind: ModelKind, bytes: &[u8]) -> Result<Self, WeightsError> {
         Ok(match kind {
-            ModelKind::Attention => Self::Attention(Network::from_safetensors(bytes)?),
+            ModelKind::Attention => Self::Attention(Box::new(Network::from_safetensors(bytes)?)),
             ModelKind::Gcn => Self::WholeGraph(Box::new(GcnNetwork::from_safetensors(bytes)?)),
             ModelKind::Cal => Self::WholeGraph(Box::new(Cal::from_safetensors(bytes)?)),
         })

@@ -102,7 +102,7 @@ impl RunFolder {
     /// Configuration and network of a run, where it is one with attention.
     pub fn open(&self) -> Result<(TrainConfig, Network<f32>), Error> {
         match self.open_model()? {
-            (config, Model::Attention(network)) => Ok((config, network)),
+            (config, Model::Attention(network)) => Ok((config, *network)),
             (config, Model::WholeGraph(_)) => Err(Error::Run {
                 path: self.path.clone(),
                 problem: format!(

@@ -197,6 +197,14 @@ fn grid_words(scope: &Scope) -> String {
     )
 }
 
+/// Accuracies on one split, one for each seed.
+struct OfSplit {
+    /// On the whole graph.
+    whole: Vec<f64>,
+    /// By curve, then by threshold.
+    curves: Vec<Vec<Vec<f64>>>,
+}
+
 /// The curves of every kind, over the splits whose runs are all there.
 fn studies(found: &Found<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network, Curves)> {
     let key = |split: i64, seed: u64, pruning: Option<&Pruning>| {
@@ -212,7 +220,6 @@ fn studies(found: &Found<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network
         })
         .collect();
     let study = |network: Network| {
-        // Accuracies of a split: on the whole graph, then by curve and threshold; each a list over seeds.
         let of_split = |split: i64| {
             let of = |pruning: Option<&Pruning>| {
                 scope.seeds.iter().map(|&seed| accuracies.get(&key(split, seed, pruning)).copied()).collect()
@@ -222,20 +229,20 @@ fn studies(found: &Found<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network
                 THRESHOLDS.iter().map(at).collect::<Option<Vec<Vec<f64>>>>()
             };
             let curves = [CAR, BASELINE, RANDOM].into_iter().map(of_curve).collect::<Option<Vec<_>>>()?;
-            Some((of(None)?, curves))
+            Some(OfSplit { whole: of(None)?, curves })
         };
-        let splits: Vec<(Vec<f64>, Vec<Vec<Vec<f64>>>)> = splits(scope).into_iter().filter_map(of_split).collect();
+        let splits: Vec<OfSplit> = splits(scope).into_iter().filter_map(of_split).collect();
         let curve = |(place, (guide, random)): (usize, (&str, bool))| {
             let point = |(at, &threshold): (usize, &f64)| CurvePoint {
                 threshold,
                 edges: None,
-                accuracies: splits.iter().map(|(_, curves)| curves[place][at].clone()).collect(),
+                accuracies: splits.iter().map(|split| split.curves[place][at].clone()).collect(),
             };
             let points = THRESHOLDS.iter().enumerate().map(point).collect();
             Curve { guide: guide.into(), random, points }
         };
         let curves = [("CAR", false), ("baseline", false), ("CAR", true)].into_iter().enumerate().map(curve).collect();
-        let unpruned: Vec<Vec<f64>> = splits.iter().map(|(whole, _)| whole.clone()).collect();
+        let unpruned: Vec<Vec<f64>> = splits.iter().map(|split| split.whole.clone()).collect();
         (!unpruned.is_empty()).then_some((network, Curves { unpruned, curves }))
     };
     networks(protocol).into_iter().filter_map(study).collect()
