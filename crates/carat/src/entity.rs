@@ -5,7 +5,7 @@ use carat_graph::{BlockBuilder, Blocks, Dataset, GraphSet};
 
 use crate::car::settings::{Arm, EntityChoice, Target};
 use crate::words::words;
-use crate::{Error, TrainConfig};
+use crate::{Error, ModelKind, TrainConfig};
 
 words! {
     /// What is classified.
@@ -50,6 +50,8 @@ impl TrainConfig {
     /// A setting that has no meaning where graphs are classified.
     fn for_nodes_alone(&self) -> Option<&'static str> {
         let settings = [
+            (self.model == ModelKind::Gcn, "model gcn"),
+            (self.model == ModelKind::Cal, "model cal"),
             // A graph's readout needs all of it.
             (!self.fanout.is_empty(), "fanout"),
             (self.entities == EntityChoice::All, "entities all"),
