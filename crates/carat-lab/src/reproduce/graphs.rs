@@ -76,7 +76,7 @@ struct Training {
 const TRAININGS: [Training; 3] = [
     Training { data: "MUTAG", batch_size: 32, learning_rate: 0.01, epochs: 200 },
     Training { data: "PROTEINS", batch_size: 64, learning_rate: 0.001, epochs: 100 },
-    Training { data: "NCI1", batch_size: 64, learning_rate: 0.003, epochs: 60 },
+    Training { data: "NCI1", batch_size: 64, learning_rate: 0.001, epochs: 100 },
 ];
 
 /// F, the same for all sets.
