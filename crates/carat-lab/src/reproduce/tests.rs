@@ -72,8 +72,8 @@ fn every_grid_is_valid_in_full_and_quick() {
         ("transductive", (6 * 24 + 2) * 7 * 2),
         // Per dataset 12 settings: a baseline, and five numbers of rounds at two strengths; Squirrel has four of them.
         ("rounds", 6 * 12 * 11 * 2 + 12 * 9 * 2),
-        // Per dataset F', K, L and two strengths; PubMed has a part of them.
-        ("cal", (6 * 2 * 3 * 2 * 25 + 2 * 2 * 9) * 2),
+        // Per dataset F', K, L and two strengths; PubMed and Squirrel have a part of them.
+        ("cal", (5 * 2 * 3 * 2 * 25 + 2 * 2 * 2 * 9) * 2),
         ("homophily", 33 * 18 * 3 * 2),
         // Per set 10 folds of three kinds: a baseline, and two arms at two strengths.
         ("graphs", 3 * 10 * 3 * 5 * 2),
@@ -89,7 +89,7 @@ fn every_grid_is_valid_in_full_and_quick() {
         ("ablation", (5 * 12 + 2 * 6) * 9 * 2),
         ("transductive", 4 * 6 * 7 * 2),
         ("rounds", 5 * 6 * 11 * 2),
-        ("cal", 7 * 2 * 4 * 2),
+        ("cal", 4 * 2 * 4 * 2),
         ("homophily", 11 * 6 * 3 * 2),
         // One set, a baseline and one strength.
         ("graphs", 10 * 3 * 2 * 2),
