@@ -156,7 +156,7 @@ mod tests {
         graphs[0].config.split = 7;
         graphs[1].config.seed = 3;
         let scope = Scope::of_runs(&graphs, Path::new("nowhere"));
-        assert_eq!((scope.graph_sets, scope.splits, scope.seeds), (vec!["MUTAG".into()], vec![], vec![0, 3]));
+        assert_eq!((scope.graph_sets, scope.splits, scope.seeds), (vec!["MUTAG".into()], vec![0], vec![0, 3]));
         graphs[1].config.regulariser = Arm::Constant;
         assert!(scope.quick && !Scope::of_runs(&graphs, Path::new("nowhere")).quick);
         runs.push(baseline("cora", 200, 1.0));
