@@ -96,7 +96,6 @@ pub fn cases() -> Vec<Case> {
         case("`--threads 0`", "train --data cora --threads 0", nothing),
         case("`--lr NaN`", "train --data cora --lr NaN", nothing),
         case("Unknown attention", "train --data cora --arch gcn", nothing),
-        case("Unknown model", "train --data cora --model cla", nothing),
         case("Heads that CAL cannot concatenate", "train --data cora --model cal --heads 3", nothing),
         case("A strength of CAL below 0", "train --data cora --model cal --lambda1 -0.5", nothing),
         case("CAL's strength without CAL", "train --data cora --lambda2 0.5", nothing),
