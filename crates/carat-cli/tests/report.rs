@@ -69,6 +69,7 @@ fn reproduce_lists_its_items() {
         "rounds",
         "cal",
         "homophily",
+        "rewiring",
         "runtime",
     ];
     assert_eq!(names, expected);

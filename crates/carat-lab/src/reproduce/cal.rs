@@ -1,14 +1,16 @@
 //! The appendix's comparison with CAL's CausalGAT.
 
+mod figures;
+
 use carat::{Error, Protocol};
+use figures::{Accuracy, Figures};
 
 use super::draft::{Draft, PROTOCOLS};
 use super::finding::{Answer, Finding, Verdict};
 use super::found::Found;
 use super::{Item, Scope, grids, paper};
-use crate::compare::{Measure, words};
+use crate::compare::words;
 use crate::report::{Block, Cell, Column, Section, Table};
-use crate::statistics::Spread;
 use crate::sweep::{Grid, Run};
 
 /// CAL is made of GAT layers, so it is held against GAT.
@@ -212,55 +214,6 @@ fn rows(scope: &Scope, row: impl Fn(&String, Protocol) -> Option<Vec<Cell>>) -> 
     places.filter_map(|(data, protocol)| row(data, protocol)).collect()
 }
 
-/// What a method came to on one dataset under one protocol.
-struct Figures<'a> {
-    runs: usize,
-    accuracy: Accuracy,
-    /// Mean over splits and seeds of the chosen settings' test losses.
-    loss: Option<f64>,
-    /// The choice on the first split and seed.
-    chosen: &'a Run,
-}
-
-/// Test accuracies.
-#[derive(Debug, Clone, Copy)]
-struct Accuracy {
-    chosen: f64,
-    best: f64,
-    all: Spread,
-}
-
-impl<'a> Figures<'a> {
-    fn of(runs: &[&'a Run], data: &str, protocol: Protocol) -> Option<Self> {
-        let has_figures = |run: &&&Run| Measure::TestAccuracy.of(&run.outcome).is_some();
-        let here = |run: &&&'a Run| run.config.data == data && run.protocol() == protocol;
-        let mut runs: Vec<&'a Run> = runs.iter().filter(here).filter(has_figures).copied().collect();
-        let repetition = |run: &Run| (run.config.split, run.config.seed);
-        runs.sort_by_key(|run| repetition(run));
-        let groups: Vec<&[&'a Run]> = runs.chunk_by(|a, b| repetition(a) == repetition(b)).collect();
-        let lowest =
-            |group: &&[&'a Run]| group.iter().copied().min_by(|a, b| a.outcome.val_loss.total_cmp(&b.outcome.val_loss));
-        let chosen: Vec<&Run> = groups.iter().filter_map(lowest).collect();
-        let accuracies = |runs: &[&Run]| -> Vec<f64> {
-            runs.iter().filter_map(|run| Measure::TestAccuracy.of(&run.outcome)).collect()
-        };
-        let highest = |group: &&[&Run]| accuracies(group).into_iter().reduce(f64::max);
-        let best: Vec<f64> = groups.iter().filter_map(highest).collect();
-        let losses: Vec<f64> = chosen.iter().filter_map(|run| Measure::TestLoss.of(&run.outcome)).collect();
-        let mean = |values: &[f64]| Spread::of(values).map(|spread| spread.mean);
-        Some(Self {
-            runs: runs.len(),
-            accuracy: Accuracy {
-                chosen: mean(&accuracies(&chosen))?,
-                best: mean(&best)?,
-                all: Spread::of(&accuracies(&runs))?,
-            },
-            loss: mean(&losses),
-            chosen: chosen.first().copied()?,
-        })
-    }
-}
-
 /// In how many datasets what is above what, under one protocol.
 struct Compared {
     protocol: Protocol,
@@ -342,37 +295,10 @@ impl Compared {
 
 #[cfg(test)]
 mod tests {
-    use carat::{ModelKind, TrainConfig};
-
     use super::super::scope::everything;
+    use super::figures::made_up::cal;
     use super::*;
     use crate::compare::made_up;
-
-    /// A run of CAL on Cora under protocol best.
-    fn cal(lambda1: f64, seed: u64, accuracy: f64, val_loss: f64) -> Run {
-        let config = TrainConfig {
-            data: "cora".into(),
-            lambda1: Some(lambda1),
-            lambda2: Some(0.2),
-            seed,
-            ..TrainConfig::default_of(ModelKind::Cal)
-        };
-        let mut run = made_up::run(TrainConfig { layers: 1, ..config }, 1.0);
-        (run.outcome.test_accuracy, run.outcome.val_loss) = (Some(accuracy), val_loss);
-        run
-    }
-
-    #[test]
-    fn the_choice_is_by_validation_and_the_best_is_not() {
-        let runs = [cal(0.2, 0, 0.7, 1.0), cal(1.0, 0, 0.8, 2.0), cal(0.2, 1, 0.5, 3.0), cal(1.0, 1, 0.4, 2.0)];
-        let figures = Figures::of(&runs.iter().collect::<Vec<_>>(), "cora", Protocol::Best).unwrap();
-        assert_eq!(figures.runs, 4);
-        assert!((figures.accuracy.chosen - (0.7 + 0.4) / 2.0).abs() < 1e-12);
-        assert!((figures.accuracy.best - (0.8 + 0.5) / 2.0).abs() < 1e-12);
-        assert!((figures.accuracy.all.mean - 0.6).abs() < 1e-12);
-        assert_eq!(figures.chosen.config.lambda1, Some(0.2));
-        assert!(Figures::of(&runs.iter().collect::<Vec<_>>(), "cora", Protocol::Paper).is_none());
-    }
 
     #[test]
     fn what_is_above_the_paper_is_said_and_what_is_missing_too() {

@@ -128,3 +128,52 @@ impl Stem {
         pass.gradient[self.norm.parameters.clone()].copy_from_slice(&of_norm);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels};
+
+    use super::*;
+    use crate::cal::differences::{assert_gradient, noise, values, weighted};
+
+    /// Five nodes with three features, of which the second is never there and the third is dense.
+    fn graph(sparse: bool) -> WholeGraph<f64> {
+        let x = [1.0, 0.0, 2.0, 0.0, 0.0, -1.0, 3.0, 0.0, 0.5, 0.0, 0.0, 1.5, -2.0, 0.0, 1.0];
+        let features = if sparse {
+            let columns = vec![0, 2, 2, 0, 2, 2, 0, 2];
+            let values = x.iter().copied().filter(|value| *value != 0.0).collect();
+            Features::sparse(CsrMatrix::new(3, vec![0, 2, 3, 5, 6, 8], columns, values).unwrap()).unwrap()
+        } else {
+            Features::dense(5, 3, x.to_vec()).unwrap()
+        };
+        let labels = Labels::new(vec![Some(0); 5], 1).unwrap();
+        let graph = Graph::from_edges(5, &[], &[]).unwrap();
+        WholeGraph::new(&Dataset::new(DatasetParts::new("five", graph, features, labels)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn outputs_are_those_of_normalised_features_and_gradients_the_derivatives() {
+        let (hidden, weights) = (4, noise(20, 3));
+        let mut layouts = Layouts::default();
+        let stem = Stem::new(&mut layouts, 3, hidden);
+        let (parameters, mut buffers) = values(&layouts);
+        let mut outputs = Vec::new();
+        for sparse in [true, false] {
+            let graph = graph(sparse);
+            let mut state = StemState::default();
+            let mut loss = |parameters: &[f64]| {
+                let mut pass = Forward { parameters, buffers: &mut buffers, training: true };
+                stem.forward(&mut pass, &graph, &mut state);
+                (weighted(&state.out, &weights), state.clone())
+            };
+            let (_, mut saved) = loss(&parameters);
+            outputs.push(saved.out.clone());
+            let mut gradient = vec![f64::NAN; parameters.len()];
+            let mut pass = Backward { parameters: &parameters, gradient: &mut gradient };
+            stem.backward(&mut pass, &graph, &mut saved, &mut weights.clone());
+            assert_gradient("parameters", &parameters, &gradient, |parameters| loss(parameters).0);
+        }
+        assert!(outputs[0].iter().zip(&outputs[1]).all(|(sparse, dense)| (sparse - dense).abs() < 1e-12));
+        assert!(outputs[0].contains(&0.0) && outputs[0].iter().any(|out| *out > 0.0));
+    }
+}
