@@ -69,7 +69,9 @@ fn reproduce_lists_its_items() {
         "rounds",
         "cal",
         "homophily",
+        "graphs",
         "rewiring",
+        "interpretation",
         "runtime",
     ];
     assert_eq!(names, expected);

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use carat::{
-    Dataset, EpochMetrics, Error, ModelKind, Protocol, RunFolder, RunOptions, TrainConfig, Training, WholeGraphTrainer,
-    tables, training, with_threads,
+    Dataset, EpochMetrics, Error, ModelKind, Protocol, RunFolder, RunOptions, Task, TrainConfig, Training,
+    WholeGraphTrainer, tables, training, with_threads,
 };
 use carat_graph::generators::{PlantedConfig, planted};
 use carat_graph::table::Column;
@@ -66,7 +66,7 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits_and_predicts() {
     assert_eq!(bytes(&stopped), bytes(&calm));
 
     let (opened, mut model) = stopped.open_model().unwrap();
-    assert_eq!(opened, config);
+    assert_eq!(opened, TrainConfig { task: Some(Task::Node), ..config.clone() });
     let table = tables::predictions_of(&mut model, &dataset, 10).unwrap();
     let column =
         |name: &str| table.columns().iter().find(|(found, _)| found == name).map(|(_, column)| column).unwrap();
