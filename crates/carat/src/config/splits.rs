@@ -1,0 +1,80 @@
+//! Which entities a run trains on, stops by and is tested on.
+
+use carat_graph::{Dataset, Split, SplitRatio};
+
+use super::TrainConfig;
+use crate::{Error, Task};
+
+/// One to test, one to validate, one to train.
+const FEWEST_FOLDS: usize = 3;
+
+impl TrainConfig {
+    /// Refuses numbers of folds that make no splits.
+    pub(super) fn check_folds(&self) -> Result<(), Error> {
+        let config = |problem: String| Err(Error::Config(problem));
+        match self.folds {
+            Some(_) if self.split_ratio.is_some() => {
+                config("folds and split-ratio both make splits; leave one of them out".into())
+            }
+            Some(folds) if folds < FEWEST_FOLDS => {
+                config(format!("folds must be at least {FEWEST_FOLDS}: one tests, one validates, the others train"))
+            }
+            Some(folds) if self.split >= folds => {
+                config(format!("there are {folds} folds (split 0 to {}), and no split {}", folds - 1, self.split))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The shares that the settings name.
+    pub(super) fn ratio(&self) -> Result<Option<SplitRatio>, Error> {
+        let parsed = self.split_ratio.as_deref().map(str::parse).transpose();
+        parsed.map_err(|problem| Error::Config(format!("split-ratio {problem}")))
+    }
+
+    /// The split that the settings name, as the data has it or as the ratio makes it.
+    pub(crate) fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+        let task = self.task_for(dataset)?;
+        if let Some(folds) = self.folds {
+            let (name, labelled) = (dataset.name(), dataset.labels().num_labelled());
+            if folds > labelled {
+                return Err(Error::Config(format!(
+                    "{folds} folds are too many for the {labelled} labelled {task}s of {name}"
+                )));
+            }
+            return Ok(Split::fold(dataset.labels(), folds, self.split, self.seed));
+        }
+        let ratio = self.ratio()?;
+        match dataset.splits() {
+            splits if ratio.is_none() && !splits.is_empty() => splits.get(self.split).cloned().ok_or_else(|| {
+                Error::Config(format!(
+                    "{} has {} splits (0 to {}), and no split {}",
+                    dataset.name(),
+                    splits.len(),
+                    splits.len() - 1,
+                    self.split
+                ))
+            }),
+            _ => Ok(Split::stratified(dataset.labels(), ratio.unwrap_or_default(), self.split as u64)),
+        }
+    }
+
+    /// The split to train on: labelled entities only, because one without a label has no loss.
+    pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+        let mut split = self.named_split(dataset)?;
+        for list in [&mut split.train, &mut split.val, &mut split.test] {
+            list.retain(|&n| dataset.labels().get(n).is_some());
+        }
+        for (name, list) in [("training", &split.train), ("validation", &split.val)] {
+            if list.is_empty() {
+                return Err(Error::Config(format!(
+                    "split {} of {} has no labelled {name} {}; mark some, or let --split-ratio 0.6,0.2,0.2 choose",
+                    self.split,
+                    dataset.name(),
+                    Task::of(dataset)
+                )));
+            }
+        }
+        Ok(split)
+    }
+}
