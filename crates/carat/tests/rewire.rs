@@ -86,3 +86,16 @@ fn a_run_s_graph_follows_from_its_settings() {
     assert_ne!(at_random(scores.len(), kept, 0), at_random(scores.len(), kept, 1));
     assert!(carat::rewire::scores(&dataset, &guide, &|| true).unwrap().is_none());
 }
+
+#[test]
+fn gcns_and_guides_have_the_folds_of_the_run() {
+    let dataset = dataset();
+    let run = TrainConfig { folds: Some(5), split: 2, seed: 7, ..TrainConfig::default() };
+    let split = run.choose_split(&dataset).unwrap();
+    let gcn = TrainConfig { split: 2, ..RewireConfig::gcn(&run) };
+    assert_eq!(gcn.choose_split(&dataset).unwrap(), split);
+    let pruning = Pruning { threshold: 0.1, random: false, guide: Box::default() };
+    assert_eq!(pruning.guide_of(&gcn).choose_split(&dataset).unwrap(), split);
+    let other = TrainConfig { seed: 8, ..run };
+    assert_ne!(other.choose_split(&dataset).unwrap(), split);
+}

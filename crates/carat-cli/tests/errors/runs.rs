@@ -124,6 +124,10 @@ pub fn rewire_cases() -> Vec<Case> {
         case("A threshold below 0", "rewire --car run --thresholds -1,0.5", finished),
         case("A threshold that is no number", "rewire --car run --thresholds low", nothing),
         case("No trials", "rewire --car run --trials 0", finished),
+        case("Another seed than that of the run's folds", "rewire --car run --seed 3", |dir| {
+            finished(dir);
+            put(dir, "run/config.toml", "data = \"graph.npz\"\nfolds = 3\n");
+        }),
         case("A split that the data has not", "rewire --car run --splits 3", finished),
         case("A split without test nodes", "rewire --car run", without_test_nodes),
         case("Data with other features", "rewire --car run --data other.npz", other_features),

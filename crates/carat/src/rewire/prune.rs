@@ -35,8 +35,8 @@ impl Pruning {
 
     /// All settings of the guide of a run.
     pub fn guide_of(&self, run: &TrainConfig) -> TrainConfig {
-        let TrainConfig { data, split, split_ratio, seed, .. } = run.clone();
-        TrainConfig { data, split, split_ratio, seed, ..(*self.guide).clone() }
+        let TrainConfig { data, split, split_ratio, folds, seed, .. } = run.clone();
+        TrainConfig { data, split, split_ratio, folds, seed, ..(*self.guide).clone() }
     }
 
     /// The graph of a run, given the guide's scores.

@@ -35,12 +35,13 @@ pub struct RewireConfig {
 }
 
 impl RewireConfig {
-    /// Settings of a GCN of the same shape as an attention network, trained alike.
+    /// Settings of a GCN of the same shape as an attention network, trained alike and on the same splits. Its seed is the
+    /// network's, which folds are dealt out by.
     pub fn gcn(attention: &TrainConfig) -> TrainConfig {
-        let TrainConfig { data, split_ratio, hidden, layers, lr, epochs, protocol, patience, .. } = attention.clone();
-        let plain =
-            TrainConfig { data, split_ratio, hidden, layers, lr, epochs, protocol, patience, ..Default::default() };
-        TrainConfig { model: ModelKind::Gcn, ..plain }
+        let TrainConfig { data, split_ratio, folds, hidden, layers, lr, epochs, protocol, patience, seed, .. } =
+            attention.clone();
+        let plain = TrainConfig { data, split_ratio, folds, hidden, layers, lr, ..Default::default() };
+        TrainConfig { model: ModelKind::Gcn, epochs, protocol, patience, seed, ..plain }
     }
 
     fn check(&self) -> Result<(), Error> {

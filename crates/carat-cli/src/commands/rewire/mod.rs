@@ -74,9 +74,9 @@ pub struct Args {
     /// Stopping rule of the GCNs: best or paper [default: the run's]
     #[arg(long, value_name = "RULE", conflicts_with = "apply")]
     protocol: Option<Protocol>,
-    /// The first seed of the GCNs
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "apply")]
-    seed: u64,
+    /// The first seed of the GCNs [default: the run's]
+    #[arg(long, value_name = "N", conflicts_with = "apply")]
+    seed: Option<u64>,
     /// Folder to write; with --apply the graph to write [default: carat-rewire]
     #[arg(long, value_name = "OUT")]
     out: Option<PathBuf>,

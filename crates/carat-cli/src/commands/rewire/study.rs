@@ -68,8 +68,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         same(&runs, "on", |config| config.data.clone(), "--data names the graph to prune")?;
     }
     if args.splits.is_none() {
-        let split = |config: &TrainConfig| format!("split {}", config.split);
+        let split = |config: &TrainConfig| match config.folds {
+            None => format!("split {}", config.split),
+            Some(folds) => format!("split {} of {folds} folds of seed {}", config.split, config.seed),
+        };
         same(&runs, "on", split, "--splits N names the splits to train GCNs on")?;
+    }
+    if first.config.folds.is_some() && args.seed.is_some_and(|seed| seed != first.config.seed) {
+        return Err(Failure::input(format!(
+            "the run's folds were dealt out by its seed {}, and another --seed would deal them anew; leave --seed out",
+            first.config.seed
+        )));
     }
     let config = settings(args, &first.config);
     let data = args.data.as_deref().unwrap_or(&first.config.data);
@@ -136,7 +145,7 @@ fn settings(args: &Args, run: &TrainConfig) -> RewireConfig {
     gcn.hidden = args.hidden.unwrap_or(gcn.hidden);
     gcn.layers = args.layers.unwrap_or(gcn.layers);
     gcn.protocol = args.protocol.unwrap_or(gcn.protocol);
-    gcn.seed = args.seed;
+    gcn.seed = args.seed.unwrap_or(gcn.seed);
     let splits = args.splits.map_or_else(|| vec![run.split], |count| (0..count as usize).collect());
     RewireConfig { thresholds: args.thresholds.clone(), splits, trials: args.trials, gcn }
 }
