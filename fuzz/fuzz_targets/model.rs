@@ -1,8 +1,8 @@
-//! Model files.
+//! Model files, of every model.
 #![no_main]
 
 use carat_fuzz::check_message;
-use carat_nn::Network;
+use carat_nn::{Cal, GcnNetwork, Network, WeightsError, WholeGraphModel, whole_graph_to_safetensors};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,4 +14,17 @@ fuzz_target!(|data: &[u8]| {
         }
         Err(error) => check_message(&error.to_string()),
     }
+    whole_graph(data, GcnNetwork::from_safetensors);
+    whole_graph(data, Cal::from_safetensors);
 });
+
+/// The same of a model of the whole graph.
+fn whole_graph<M: WholeGraphModel<f32>>(data: &[u8], read: impl Fn(&[u8]) -> Result<M, WeightsError>) {
+    match read(data) {
+        Ok(model) => {
+            let again = read(&whole_graph_to_safetensors(&model).unwrap()).unwrap();
+            assert_eq!((model.parameters(), model.buffers()), (again.parameters(), again.buffers()));
+        }
+        Err(error) => check_message(&error.to_string()),
+    }
+}

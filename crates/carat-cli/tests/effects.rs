@@ -1,5 +1,7 @@
 //! `carat effects` as a user runs it: against deleting edges from the graph's file, on real data, and interrupted.
 
+#[path = "support/csv.rs"]
+mod csv;
 #[allow(dead_code, reason = "only the pieces of an own graph are needed")]
 #[path = "support/samples.rs"]
 mod samples;
@@ -8,6 +10,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use csv::rows;
 use samples::{f32s, i64s};
 use support::{carat, data_dir, json, stdout, workshop};
 
@@ -39,16 +42,6 @@ fn write(path: &Path, edges: &[(i64, i64)]) {
         ("test_mask", "|b1", &[NODES], mask(2)),
     ];
     std::fs::write(path, samples::npz(&arrays)).unwrap();
-}
-
-/// A CSV file's rows by column name.
-fn rows(path: &Path) -> Vec<BTreeMap<String, f64>> {
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, body) = text.split_once('\n').unwrap();
-    let row = |line: &str| {
-        head.split(',').map(str::to_string).zip(line.split(',').map(|cell| cell.parse().unwrap())).collect()
-    };
-    body.lines().map(row).collect()
 }
 
 /// Cross-entropy of every node's prediction for the given classes, by `carat predict`.

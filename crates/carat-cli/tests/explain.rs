@@ -2,24 +2,17 @@
 
 mod support;
 
+#[path = "support/csv.rs"]
+mod csv;
 #[path = "support/hostile.rs"]
 mod hostile;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use csv::rows;
 use hostile::{FORMULA, Pair, SCRIPT};
 use support::{carat, json, stdout};
-
-/// A CSV file without quotes in it: rows by column name.
-fn rows(path: &Path) -> Vec<BTreeMap<String, f64>> {
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, body) = text.split_once('\n').unwrap();
-    let row = |line: &str| {
-        head.split(',').map(str::to_string).zip(line.split(',').map(|cell| cell.parse().unwrap())).collect()
-    };
-    body.lines().map(row).collect()
-}
 
 #[test]
 fn every_edge_has_its_attention_effect_and_properties() {

@@ -11,17 +11,9 @@
 //! loss     = NLL(object) + lambda1 KL(uniform || context) + lambda2 NLL(combined)
 //! ```
 //!
-//! The loss is over the labelled nodes; prediction is the object's. Where this page and the authors' code differ, this page
-//! follows the project's specification:
+//! The loss is over the labelled nodes; prediction is the object's. `docs/cal.md` lists where this differs from the authors' code.
 //!
-//! | | here | in the authors' code |
-//! |---|---|---|
-//! | dropout of attention | none | 0.2 |
-//! | degrees of the weighted GCN | over in-edges, as PyG's `GCNConv` | over out-edges |
-//! | readout | none: nodes are classified | sum over the nodes of a graph, before the heads |
-//! | heads | K | 4 |
-//!
-//! Everything else is the authors': self-loops of the data are replaced by one per node, of weight 1 in the GCN; the stem's
+//! As in the authors' code, self-loops of the data are replaced by one per node, of weight 1 in the GCN; the stem's
 //! map has no bias; batch normalisation starts with weight 1 and bias 0.0001. Names in a model file are those of the
 //! authors' modules with PyG's and PyTorch's names inside (`bn_feat.running_mean`, `convs.0.lin.weight`, `fc2_o.bias`);
 //! PyTorch's counters `num_batches_tracked` are left out, and PyTorch starts them at 0 where a file has none.
