@@ -202,6 +202,20 @@ impl<'a> Block<'a> {
             .map(|(&j, &e)| (j as usize, e as usize))
             .take_while(move |&(j, _)| j < num_targets)
     }
+
+    /// Number of edges that leave `source`, those to nodes beyond the layer's targets included.
+    #[inline]
+    pub fn out_degree(&self, source: usize) -> usize {
+        self.out_offsets[source + 1] - self.out_offsets[source]
+    }
+
+    /// Targets and positions of the edges that leave `source` and of all that stand after them, for passes that look
+    /// ahead. Some may lie beyond the layer's targets and edges.
+    #[inline]
+    pub fn out_edges_from(&self, source: usize) -> (&'a [u32], &'a [u32]) {
+        let first = self.out_offsets[source];
+        (&self.out_targets[first..], &self.out_positions[first..])
+    }
 }
 
 /// Builds [`Blocks`] for one set of targets after another, keeping its node index between calls.

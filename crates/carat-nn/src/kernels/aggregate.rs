@@ -12,7 +12,7 @@
 use pulp::Simd;
 
 use super::heads::{ListedRows, RowList, by_heads, dots_by_head, sums_by_head};
-use super::prefetch::prefetch;
+use super::prefetch::{Lookahead, prefetch_row};
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
 use crate::layers::Targets;
@@ -43,10 +43,17 @@ pub(crate) struct Shape<'a, T> {
     pub(crate) h: &'a [T],
 }
 
-impl<T> Shape<'_, T> {
+impl<'a, T> Shape<'a, T> {
     #[inline(always)]
-    pub(crate) fn source(&self, i: u32) -> &[T] {
+    pub(crate) fn source(&self, i: u32) -> &'a [T] {
         &self.h[i as usize * self.width..(i as usize + 1) * self.width]
+    }
+
+    /// The inputs of a target's in-neighbours, followed by those of the next targets'.
+    #[inline(always)]
+    pub(crate) fn neighbours(&self, target: usize) -> ListedRows<'a, T> {
+        let list = self.targets.neighbours_from(target);
+        ListedRows { list, h: self.h, width: self.width, ahead: Lookahead::over(self.h) }
     }
 }
 
@@ -70,6 +77,9 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
 
     /// Values that [`SourceGradient::finish`] sums over all sources.
     fn sum_width(&self) -> usize;
+
+    /// Asks for what [`SourceGradient::edge_rows`] will soon read of a target, if there is such a one.
+    fn ask_for(&self, target: u32);
 
     /// Adds what an edge to `target` with this score gradient contributes to the gradient of its source's h.
     fn edge_rows(&self, target: usize, d_score: &[T], d_h: &mut impl RowSums<T, 1>);
@@ -139,9 +149,7 @@ pub(crate) fn neighbour_sums<S: Simd, T: Real>(
     weights: &[T],
     out: &mut [T],
 ) {
-    let Shape { heads, width, h, .. } = shape;
-    let list = shape.targets.in_neighbours(target);
-    sums_by_head(simd, out, weights, heads, ListedRows { list, h, width });
+    sums_by_head(simd, out, weights, shape.heads, shape.neighbours(target));
 }
 
 /// Backward over targets: from the gradient of `aggregate` to that of the scores (`d_score`, edges x heads) and of the
@@ -196,7 +204,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_aggregate = &saved.d_aggregate[j * heads * width..(j + 1) * heads * width];
-        let rows = ListedRows { list: shape.targets.in_neighbours(j), h: shape.h, width };
+        let rows = shape.neighbours(j);
         for (at, d_alpha) in d_score.chunks_exact_mut(heads).enumerate() {
             rows.ask_ahead(at);
             dots_by_head(simd, d_aggregate, rows.row(at), d_alpha);
@@ -243,9 +251,15 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
 ) {
     let (d_h, d_source, sums) = outputs;
     let source_width = own.source_width();
+    let ahead = Lookahead::over(gradients.d_aggregate).values;
     for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
+        let (_, edges) = block.out_edges_from(source);
+        for &later in edges.iter().skip(ahead).take(block.out_degree(source)) {
+            prefetch_row(gradients.d_score, later, shape.heads);
+            prefetch_row(gradients.alpha, later, shape.heads);
+        }
         by_heads!(source_width, |first, H| out_edge_sums::<T, H>(block, source, gradients.d_score, first, d_source));
         weighted_sums::<S, T, 1>(
             simd,
@@ -286,14 +300,16 @@ impl<T: Real, C: SourceGradient<T>> WeightedRows<T, 1> for SourceRows<'_, T, C> 
     #[inline(always)]
     fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
         let (heads, width) = (self.shape.heads, self.shape.width);
-        let d_aggregate = |j: usize| &self.gradients.d_aggregate[j * heads * width..(j + 1) * heads * width];
-        let mut later = self.block.out_edges(self.source).skip(1);
-        for (j, e) in self.block.out_edges(self.source) {
-            if let Some((later, _)) = later.next() {
-                prefetch(d_aggregate(later));
+        let all = heads * width;
+        let ahead = Lookahead::over(self.gradients.d_aggregate).rows;
+        let (later, _) = self.block.out_edges_from(self.source);
+        for (at, (j, e)) in self.block.out_edges(self.source).enumerate() {
+            if let Some(&later) = later.get(at + ahead) {
+                prefetch_row(self.gradients.d_aggregate, later, all);
+                self.own.ask_for(later);
             }
             let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
-            let d_aggregate = d_aggregate(j);
+            let d_aggregate = &self.gradients.d_aggregate[j * all..(j + 1) * all];
             for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
                 sums.add([alpha], d_aggregate);
             }

@@ -3,7 +3,7 @@
 
 use pulp::Simd;
 
-use super::prefetch::{AHEAD, prefetch};
+use super::prefetch::{Lookahead, prefetch_row};
 use super::vector;
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::real::Real;
@@ -84,6 +84,7 @@ pub(crate) struct ListedRows<'a, T> {
     pub(crate) list: &'a [u32],
     pub(crate) h: &'a [T],
     pub(crate) width: usize,
+    pub(crate) ahead: Lookahead,
 }
 
 impl<T: Real> RowList<T> for ListedRows<'_, T> {
@@ -95,8 +96,8 @@ impl<T: Real> RowList<T> for ListedRows<'_, T> {
 
     #[inline(always)]
     fn ask_ahead(&self, at: usize) {
-        if at + AHEAD < self.list.len() {
-            prefetch(self.row(at + AHEAD));
+        if let Some(&later) = self.list.get(at + self.ahead.rows) {
+            prefetch_row(self.h, later, self.width);
         }
     }
 }

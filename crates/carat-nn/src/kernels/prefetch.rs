@@ -1,8 +1,30 @@
 //! Asks for a row before it is needed. Neighbours' rows lie anywhere, so the machine cannot guess which comes next, and
 //! on a graph that does not fit its caches it would wait for each.
 
-/// How many neighbours ahead of the one at hand.
-pub(crate) const AHEAD: usize = 2;
+/// How far passes over the edges of a graph look ahead.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookahead {
+    /// Edges ahead of the one at hand for which rows are asked for.
+    pub(crate) rows: usize,
+    /// The same for a few numbers per edge, which need fewer of the loads that can be under way at once.
+    pub(crate) values: usize,
+}
+
+impl Lookahead {
+    /// For a pass whose edges read anywhere in `matrix`. Where that fits the caches, asking costs more than it saves, and
+    /// the edges asked for are beyond any list's end.
+    #[inline(always)]
+    pub(crate) fn over<T>(matrix: &[T]) -> Self {
+        if size_of_val(matrix) > CACHED_BYTES {
+            Self { rows: 4, values: 16 }
+        } else {
+            Self { rows: usize::MAX / 2, values: usize::MAX / 2 }
+        }
+    }
+}
+
+/// Bytes that stay in the caches from one pass to the next.
+const CACHED_BYTES: usize = 16 << 20;
 
 /// Bytes that come from memory together.
 const LINE: usize = 64;
@@ -10,13 +32,43 @@ const LINE: usize = 64;
 /// Begins to load a row into the cache; changes nothing else.
 #[inline(always)]
 pub(crate) fn prefetch<T>(row: &[T]) {
-    #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(row)).step_by(LINE) {
+        prefetch_line(row, line);
+    }
+}
+
+/// Begins to load row `row` of a matrix, where it has so many.
+#[inline(always)]
+pub(crate) fn prefetch_row<T>(matrix: &[T], row: u32, width: usize) {
+    if let Some(row) = matrix.get(row as usize * width..(row as usize + 1) * width) {
+        prefetch(row);
+    }
+}
+
+#[inline(always)]
+fn prefetch_line<T>(row: &[T], byte: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch is a hint that reads nothing into the program and never faults, whatever the address; this
         // one lies inside `row`. Every x86-64 processor has the instruction.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().wrapping_add(line)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().wrapping_add(byte)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, LINE);
+    let _ = (row, byte);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_outgrows_the_caches_is_asked_for_and_only_rows_that_are_there() {
+        let large = vec![0u8; CACHED_BYTES + 1];
+        let list = [7u32; 64];
+        assert!(list.get(Lookahead::over(&large).rows).is_some());
+        assert!(list.get(63 + Lookahead::over(&large[1..]).rows).is_none());
+        prefetch_row(&large, 3, 64);
+        prefetch_row(&large, u32::MAX, 64);
+    }
 }

@@ -18,6 +18,7 @@ use super::{
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
+use crate::kernels::prefetch::{Lookahead, prefetch_row};
 use crate::kernels::vector;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply};
@@ -254,6 +255,17 @@ struct GatScore<'a, T> {
     heads: usize,
 }
 
+impl<T: Real> GatScore<'_, T> {
+    /// Asks for the sources' scores of as many values as this target has, some edges ahead of them.
+    #[inline(always)]
+    fn ask_ahead(&self, shape: Shape<'_, T>, target: usize, values: usize) {
+        let ahead = Lookahead::over(shape.h).values;
+        for &i in shape.targets.neighbours_from(target).iter().skip(ahead).take(values / self.heads) {
+            prefetch_row(self.source_score, i, self.heads);
+        }
+    }
+}
+
 impl<T: Real> Score<T> for GatScore<'_, T> {
     fn target_width(&self) -> usize {
         self.heads
@@ -263,6 +275,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
     fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
         let own = &self.target_score[own * self.heads..(own + 1) * self.heads];
+        self.ask_ahead(shape, target, scores.len());
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
             for ((score, &source), &own) in scores.iter_mut().zip(source).zip(own) {
@@ -276,6 +289,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
         let slope = T::from_f64(SCORE_SLOPE);
         let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
         d_target.fill(T::ZERO);
+        self.ask_ahead(shape, target, d_score.len());
         for (&i, d_score) in shape.targets.in_neighbours(target).iter().zip(d_score.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
             for (k, d_score) in d_score.iter_mut().enumerate() {
@@ -303,6 +317,9 @@ impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
     fn sum_width(&self) -> usize {
         self.u.len()
     }
+
+    #[inline(always)]
+    fn ask_for(&self, _: u32) {}
 
     #[inline(always)]
     fn edge_rows(&self, _: usize, _: &[T], _: &mut impl RowSums<T, 1>) {}

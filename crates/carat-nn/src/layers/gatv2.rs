@@ -19,6 +19,7 @@ use super::{
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::heads::dots_by_head;
+use crate::kernels::prefetch::{Lookahead, prefetch_row};
 use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::kernels::{dense, softmax, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -196,6 +197,20 @@ impl<T> View<'_, T> {
 }
 
 impl<T: Real> View<'_, T> {
+    /// The sources whose l to ask for at each of a target's in-edges: those some edges later. Few or none at the end.
+    #[inline(always)]
+    fn later(&self, target: usize) -> &[u32] {
+        self.targets.neighbours_from(target).get(Lookahead::over(self.l).rows..).unwrap_or(&[])
+    }
+
+    /// Asks for the l of the source that stands at a place of what [`View::later`] gave.
+    #[inline(always)]
+    fn ask(&self, later: &[u32], at: usize) {
+        if let Some(&source) = later.get(at) {
+            prefetch_row(self.l, source, self.heads * self.width);
+        }
+    }
+
     /// sum_i alpha_ijk l_ik by head, of a target with all its in-edges.
     #[inline(always)]
     fn sums<S: Simd>(&self, simd: S, known: Known<'_, T>, target: usize, sums: &mut [T]) {
@@ -255,8 +270,9 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
             }
         }
         let r = view.r(own);
-        let neighbours = view.targets.in_neighbours(j);
-        for (&i, scores) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)) {
+        let (neighbours, later) = (view.targets.in_neighbours(j), view.later(j));
+        for (at, (&i, scores)) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)).enumerate() {
+            view.ask(later, at);
             let l = view.l(i as usize);
             for (k, score) in scores.iter_mut().enumerate() {
                 let head = k * width..(k + 1) * width;
@@ -308,8 +324,9 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_out = &upstream.d_out[j * width..(j + 1) * width];
-        let neighbours = view.targets.in_neighbours(j);
-        for (&i, d_alpha) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)) {
+        let (neighbours, later) = (view.targets.in_neighbours(j), view.later(j));
+        for (at, (&i, d_alpha)) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)).enumerate() {
+            view.ask(later, at);
             dots_by_head(simd, view.l(i as usize), d_out, d_alpha);
             d_alpha.iter_mut().for_each(|d_alpha| *d_alpha *= share);
         }
@@ -340,8 +357,19 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     let slope = T::from_f64(SCORE_SLOPE);
     let share = T::ONE / T::from_f64(heads as f64);
     let Gradients { alpha, d_out, d_score } = gradients;
+    let ahead = Lookahead::over(view.r);
     for (row, d_l) in d_l.chunks_exact_mut(heads * width).enumerate() {
         let source = first + row;
+        let (targets, edges) = block.out_edges_from(source);
+        let degree = block.out_degree(source);
+        for &later in targets.iter().skip(ahead.rows).take(degree) {
+            prefetch_row(view.r, later, heads * width);
+            prefetch_row(d_out, later, width);
+        }
+        for &later in edges.iter().skip(ahead.values).take(degree) {
+            prefetch_row(d_score, later, heads);
+            prefetch_row(alpha, later, heads);
+        }
         for (head, d_l) in d_l.chunks_exact_mut(width).enumerate() {
             let columns = head * width..(head + 1) * width;
             let (l, att) = (&view.l(source)[columns.clone()], &view.att[columns]);

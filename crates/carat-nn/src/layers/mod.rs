@@ -117,6 +117,12 @@ impl<'a, T> Targets<'a, T> {
     pub fn in_neighbours(&self, target: usize) -> &'a [u32] {
         &self.sources[self.offsets[target]..self.offsets[target + 1]]
     }
+
+    /// Sources of target j's in-edges and of all that stand after them, for passes that look ahead.
+    #[inline]
+    pub(crate) fn neighbours_from(&self, target: usize) -> &'a [u32] {
+        &self.sources[self.offsets[target]..]
+    }
 }
 
 impl<'a, T> Targets<'a, T> {

@@ -22,7 +22,8 @@ use super::{
 };
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
-use crate::kernels::heads::dots_by_head;
+use crate::kernels::heads::{RowList, dots_by_head};
+use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
@@ -268,9 +269,10 @@ impl<T: Real> Score<T> for TransformerScore<'_, T> {
 
     #[inline(always)]
     fn row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
-        let own = self.own(own);
-        for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
-            dots_by_head(simd, own, shape.source(i), scores);
+        let (own, sources) = (self.own(own), shape.neighbours(target));
+        for (at, scores) in scores.chunks_exact_mut(self.heads).enumerate() {
+            sources.ask_ahead(at);
+            dots_by_head(simd, own, sources.row(at), scores);
         }
     }
 
@@ -294,6 +296,11 @@ impl<T: Real> SourceGradient<T> for TransformerScore<'_, T> {
 
     fn sum_width(&self) -> usize {
         0
+    }
+
+    #[inline(always)]
+    fn ask_for(&self, target: u32) {
+        prefetch_row(self.t, target, self.heads * self.width);
     }
 
     #[inline(always)]
