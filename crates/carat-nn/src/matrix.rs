@@ -1,7 +1,7 @@
 //! Dense matrix products over borrowed memory: out = scale * A B, or out += scale * A B.
 //!
 //! The product runs in chunks whose borders depend on the shape alone, each by a single-threaded GEMM: chunks of output
-//! rows, or, where each entry is a very long sum (the gradient of a weight over all nodes of a large graph), pieces of
+//! rows, or, where each entry is a long sum (the gradient of a weight over all nodes of a graph), pieces of
 //! that sum, added up in order. Every entry is thus summed in one order, whatever the number of threads.
 
 use std::ops::Range;
@@ -103,7 +103,12 @@ const SHARED_WORK: usize = 1 << 18;
 /// Rows from which a chunk's share of packing the right-hand matrix is small.
 const CHUNK_ROWS: usize = 48;
 
-/// Terms of a sum per piece of a long one: each piece packs its part of both matrices once.
+/// Terms from which a sum is a long one, if there are twice as many as rows or columns of the product. It is cut into pieces: the
+/// terms are nodes, and each thread then reads mostly those whose rows it wrote, instead of half of them out of another
+/// core's cache.
+const LONG_SUM: usize = 512;
+
+/// Terms of a sum per piece of a very long one: each piece packs its part of both matrices once.
 const PIECE_TERMS: usize = 8192;
 
 /// Most pieces of a long sum, and most numbers that all of them hold.
@@ -126,8 +131,9 @@ fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, s
     if out.rows == 0 || columns == 0 {
         return;
     }
-    let pieces = (a.columns / PIECE_TERMS).next_multiple_of(2).min(MAX_PIECES);
-    if pieces > 0 && out.rows * columns <= MAX_PIECE_VALUES / pieces {
+    let pieces = (a.columns / PIECE_TERMS).next_multiple_of(2).clamp(2, MAX_PIECES);
+    let is_long = a.columns >= PIECE_TERMS || a.columns >= LONG_SUM.max(2 * out.rows.max(columns));
+    if is_long && out.rows * columns <= MAX_PIECE_VALUES / pieces {
         return long_product(out, a, b, scale, accumulate, pieces);
     }
     row_chunks(out.rows, columns * a.columns).run(Rows::new(out.data, row_stride), |range, rows| {
@@ -258,7 +264,12 @@ mod tests {
 
     #[test]
     fn long_sums_equal_the_definition() {
-        let (m, n, k) = (3, 5, 2 * PIECE_TERMS + 77);
+        for k in [LONG_SUM, 2 * PIECE_TERMS + 77] {
+            check_long_sum(3, 5, k);
+        }
+    }
+
+    fn check_long_sum(m: usize, n: usize, k: usize) {
         let a: Vec<f64> = (0..k * m).map(value).collect();
         let b: Vec<f64> = (0..k * n).map(|i| value(i + 5)).collect();
         for accumulate in [false, true] {
