@@ -42,3 +42,10 @@ pub(super) const PUBLISHED: [Published; 7] = [
     Published { network: "GraphSAGE", source: ERRICA, accuracy: [None, Some((73.0, 4.5)), Some((76.0, 1.8))] },
     Published { network: "DGCNN", source: ERRICA, accuracy: [None, Some((72.9, 3.5)), Some((76.4, 1.7))] },
 ];
+
+/// What the sums of the nodes' features tell, without an edge: Errica et al.'s baseline.
+pub(super) const WITHOUT_EDGES: Published = Published {
+    network: "sums of features, no edges",
+    source: ERRICA,
+    accuracy: [None, Some((75.8, 3.7)), Some((69.8, 2.2))],
+};
