@@ -12,7 +12,7 @@
 use pulp::Simd;
 
 use super::heads::{ListedRows, RowList, by_heads, dots_by_head, sums_by_head};
-use super::prefetch::{Lookahead, prefetch_row};
+use super::prefetch::{Lookahead, prefetch_edges, prefetch_row};
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
 use crate::layers::Targets;
@@ -251,15 +251,11 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
 ) {
     let (d_h, d_source, sums) = outputs;
     let source_width = own.source_width();
-    let ahead = Lookahead::over(gradients.d_aggregate).values;
+    let ahead = Lookahead::over(gradients.d_aggregate);
     for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        let (_, edges) = block.out_edges_from(source);
-        for &later in edges.iter().skip(ahead).take(block.out_degree(source)) {
-            prefetch_row(gradients.d_score, later, shape.heads);
-            prefetch_row(gradients.alpha, later, shape.heads);
-        }
+        prefetch_edges(block, source, ahead, [gradients.d_score, gradients.alpha], shape.heads);
         by_heads!(source_width, |first, H| out_edge_sums::<T, H>(block, source, gradients.d_score, first, d_source));
         weighted_sums::<S, T, 1>(
             simd,

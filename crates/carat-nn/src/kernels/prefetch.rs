@@ -1,6 +1,8 @@
 //! Asks for a row before it is needed. Neighbours' rows lie anywhere, so the machine cannot guess which comes next, and
 //! on a graph that does not fit its caches it would wait for each.
 
+use carat_graph::Block;
+
 /// How far passes over the edges of a graph look ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookahead {
@@ -29,33 +31,30 @@ const CACHED_BYTES: usize = 16 << 20;
 /// Bytes that come from memory together.
 const LINE: usize = 64;
 
-/// Begins to load a row into the cache; changes nothing else.
-#[inline(always)]
-pub(crate) fn prefetch<T>(row: &[T]) {
-    for line in (0..size_of_val(row)).step_by(LINE) {
-        prefetch_line(row, line);
-    }
-}
-
-/// Begins to load row `row` of a matrix, where it has so many.
+/// Begins to load row `row` of a matrix into the cache, where it has so many; changes nothing else.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(matrix: &[T], row: u32, width: usize) {
-    if let Some(row) = matrix.get(row as usize * width..(row as usize + 1) * width) {
-        prefetch(row);
+    let Some(row) = matrix.get(row as usize * width..(row as usize + 1) * width) else { return };
+    for line in (0..size_of_val(row)).step_by(LINE) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch is a hint that reads nothing into the program and never faults, whatever the address;
+            // this one lies inside `row`. Every x86-64 processor has the instruction.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().wrapping_add(line)) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (row, line);
     }
 }
 
+/// Asks for values by edge, `width` each, that a pass over sources will read some edges after those that leave `source`.
 #[inline(always)]
-fn prefetch_line<T>(row: &[T], byte: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint that reads nothing into the program and never faults, whatever the address; this
-        // one lies inside `row`. Every x86-64 processor has the instruction.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().wrapping_add(byte)) };
+pub(crate) fn prefetch_edges<T>(block: Block<'_>, source: usize, ahead: Lookahead, values: [&[T]; 2], width: usize) {
+    let (_, edges) = block.out_edges_from(source);
+    for &later in edges.iter().skip(ahead.values).take(block.out_degree(source)) {
+        values.iter().for_each(|values| prefetch_row(values, later, width));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, byte);
 }
 
 #[cfg(test)]

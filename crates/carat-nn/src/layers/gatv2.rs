@@ -18,8 +18,8 @@ use super::{
 };
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
-use crate::kernels::heads::dots_by_head;
-use crate::kernels::prefetch::{Lookahead, prefetch_row};
+use crate::kernels::heads::{ListedRows, RowList, dots_by_head};
+use crate::kernels::prefetch::{Lookahead, prefetch_edges, prefetch_row};
 use crate::kernels::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::kernels::{dense, softmax, vector};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -197,18 +197,11 @@ impl<T> View<'_, T> {
 }
 
 impl<T: Real> View<'_, T> {
-    /// The sources whose l to ask for at each of a target's in-edges: those some edges later. Few or none at the end.
+    /// The l of a target's in-neighbours, followed by those of the next targets'.
     #[inline(always)]
-    fn later(&self, target: usize) -> &[u32] {
-        self.targets.neighbours_from(target).get(Lookahead::over(self.l).rows..).unwrap_or(&[])
-    }
-
-    /// Asks for the l of the source that stands at a place of what [`View::later`] gave.
-    #[inline(always)]
-    fn ask(&self, later: &[u32], at: usize) {
-        if let Some(&source) = later.get(at) {
-            prefetch_row(self.l, source, self.heads * self.width);
-        }
+    fn neighbours(&self, target: usize) -> ListedRows<'_, T> {
+        let list = self.targets.neighbours_from(target);
+        ListedRows { list, h: self.l, width: self.heads * self.width, ahead: Lookahead::over(self.l) }
     }
 
     /// sum_i alpha_ijk l_ik by head, of a target with all its in-edges.
@@ -270,10 +263,10 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
             }
         }
         let r = view.r(own);
-        let (neighbours, later) = (view.targets.in_neighbours(j), view.later(j));
-        for (at, (&i, scores)) in neighbours.iter().zip(alpha.chunks_exact_mut(heads)).enumerate() {
-            view.ask(later, at);
-            let l = view.l(i as usize);
+        let (neighbours, sources) = (view.targets.in_neighbours(j), view.neighbours(j));
+        for (at, scores) in alpha.chunks_exact_mut(heads).enumerate() {
+            sources.ask_ahead(at);
+            let l = sources.row(at);
             for (k, score) in scores.iter_mut().enumerate() {
                 let head = k * width..(k + 1) * width;
                 *score = vector::leaky_dot(simd, &view.att[head.clone()], &l[head.clone()], &r[head], slope);
@@ -324,10 +317,10 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
         let j = first + row;
         let d_score = &mut d_score[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let d_out = &upstream.d_out[j * width..(j + 1) * width];
-        let (neighbours, later) = (view.targets.in_neighbours(j), view.later(j));
-        for (at, (&i, d_alpha)) in neighbours.iter().zip(d_score.chunks_exact_mut(heads)).enumerate() {
-            view.ask(later, at);
-            dots_by_head(simd, view.l(i as usize), d_out, d_alpha);
+        let (neighbours, sources) = (view.targets.in_neighbours(j), view.neighbours(j));
+        for (at, d_alpha) in d_score.chunks_exact_mut(heads).enumerate() {
+            sources.ask_ahead(at);
+            dots_by_head(simd, sources.row(at), d_out, d_alpha);
             d_alpha.iter_mut().for_each(|d_alpha| *d_alpha *= share);
         }
         let values = offsets[j] * heads..offsets[j + 1] * heads;
@@ -360,16 +353,12 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     let ahead = Lookahead::over(view.r);
     for (row, d_l) in d_l.chunks_exact_mut(heads * width).enumerate() {
         let source = first + row;
-        let (targets, edges) = block.out_edges_from(source);
-        let degree = block.out_degree(source);
-        for &later in targets.iter().skip(ahead.rows).take(degree) {
+        let (targets, _) = block.out_edges_from(source);
+        for &later in targets.iter().skip(ahead.rows).take(block.out_degree(source)) {
             prefetch_row(view.r, later, heads * width);
             prefetch_row(d_out, later, width);
         }
-        for &later in edges.iter().skip(ahead.values).take(degree) {
-            prefetch_row(d_score, later, heads);
-            prefetch_row(alpha, later, heads);
-        }
+        prefetch_edges(block, source, ahead, [d_score, alpha], heads);
         for (head, d_l) in d_l.chunks_exact_mut(width).enumerate() {
             let columns = head * width..(head + 1) * width;
             let (l, att) = (&view.l(source)[columns.clone()], &view.att[columns]);
