@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use crate::Graph;
+use crate::{FileOrder, Graph};
 
 /// Node sets and edges that an L-layer network needs for its targets. Local node numbers throughout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,15 +271,30 @@ impl<'a> BlockBuilder<'a> {
         let graph = self.graph;
         let graph_sources = graph.sources();
         for hops in 0..layers {
-            for j in offsets.len() - 1..within[hops] {
-                let range = graph.in_edges(nodes[j]);
+            // What may lie in a file is looked up in the order of the file, and goes to the places that the order of the
+            // nodes gives it.
+            let first = offsets.len() - 1;
+            let order = FileOrder::of(&nodes[first..within[hops]]);
+            let mut in_edges = vec![0..0; within[hops] - first];
+            for (node, at) in order.iter() {
+                in_edges[at] = graph.in_edges(node);
+            }
+            for range in &in_edges {
                 chosen.clear();
                 choose(hops, range.len(), &mut chosen);
-                for e in chosen.iter().map(|c| range.start + c) {
-                    sources.push(self.number(graph_sources[e], &mut nodes));
-                    edges.push(e as u32);
+                edges.extend(chosen.iter().map(|c| (range.start + c) as u32));
+                offsets.push(edges.len());
+            }
+            let first_edge = sources.len();
+            sources.resize(edges.len(), 0);
+            for (_, at) in order.iter() {
+                let row = offsets[first + at]..offsets[first + at + 1];
+                for (source, &e) in sources[row.clone()].iter_mut().zip(&edges[row]) {
+                    *source = graph_sources[e as usize];
                 }
-                offsets.push(sources.len());
+            }
+            for source in &mut sources[first_edge..] {
+                *source = self.number(*source, &mut nodes);
             }
             within.push(nodes.len());
         }

@@ -3,9 +3,10 @@
 //! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
 //! over the rows at hand. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use carat_graph::{DataError, Features};
+use carat_graph::{CsrMatrix, DataError, Features, FileOrder};
 
 use crate::kernels::dense;
 use crate::kernels::moments::Moments;
@@ -69,76 +70,76 @@ enum Values<T> {
     Sparse { rows: Sparse<T>, columns: Option<Sparse<T>> },
 }
 
-/// Rows on their way from the features of a graph.
-struct Gathered<T> {
-    offsets: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<T>,
+fn copy_values<T: Real>(to: &mut [T], from: &[f32]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = T::from_f32(from);
+    }
 }
 
-impl<T: Real> Gathered<T> {
-    /// Makes room for the rows of `nodes`.
-    fn new(features: &Features, nodes: &[u32]) -> Self {
-        let (num_values, num_indices) = match features {
-            Features::Dense { num_columns, .. } => (nodes.len() * num_columns, 0),
-            Features::Sparse(matrix) => {
-                let offsets = matrix.offsets();
-                let count = nodes.iter().map(|&n| offsets[n as usize + 1] - offsets[n as usize]).sum();
-                (count, count)
-            }
-        };
-        let mut offsets = Vec::with_capacity(nodes.len() + 1);
-        offsets.push(0);
-        Self { offsets, indices: Vec::with_capacity(num_indices), values: Vec::with_capacity(num_values) }
-    }
+/// Rows that are looked through together: few enough that they are still in the cache when they are copied.
+const STRETCH: usize = 64;
 
-    fn append(&mut self, features: &Features, nodes: &[u32]) {
-        match features {
-            Features::Dense { num_columns, values, .. } => {
-                let values = &values[..];
-                let row = |&n: &u32| &values[n as usize * num_columns..(n as usize + 1) * num_columns];
-                self.values.extend(nodes.iter().flat_map(row).map(|&v| T::from_f32(v)));
-            }
-            Features::Sparse(matrix) => {
-                let (offsets, columns, values) = (matrix.offsets(), matrix.columns(), matrix.values());
-                for &n in nodes {
-                    let range = offsets[n as usize]..offsets[n as usize + 1];
-                    self.indices.extend_from_slice(&columns[range.clone()]);
-                    self.values.extend(values[range].iter().map(|&v| T::from_f32(v)));
-                    self.offsets.push(self.indices.len());
-                }
-            }
+/// Looks through some rows before they are copied.
+trait Check<E>: Fn(&[u32]) -> Result<(), E> {}
+
+impl<E, F: Fn(&[u32]) -> Result<(), E>> Check<E> for F {}
+
+fn gather_dense<T: Real, E>(all: &[f32], width: usize, order: &FileOrder, check: impl Check<E>) -> Result<Vec<T>, E> {
+    let mut values = vec![T::ZERO; order.len() * width];
+    let row = |at: u32| at as usize * width..(at as usize + 1) * width;
+    for (nodes, positions) in order.chunks(STRETCH) {
+        check(nodes)?;
+        for (&node, &at) in nodes.iter().zip(positions) {
+            copy_values(&mut values[row(at)], &all[row(node)]);
         }
     }
+    Ok(values)
+}
 
-    fn finish(self, features: &Features, num_rows: usize) -> Input<T> {
-        let values = match features {
-            Features::Dense { .. } => Values::Dense(self.values),
-            Features::Sparse(_) => {
-                Values::Sparse { rows: Sparse::new(self.offsets, self.indices, self.values), columns: None }
-            }
-        };
-        Input { num_rows, num_columns: features.num_columns(), values }
+fn gather_sparse<T: Real, E>(matrix: &CsrMatrix, order: &FileOrder, check: impl Check<E>) -> Result<Sparse<T>, E> {
+    let mut offsets = vec![0; order.len() + 1];
+    for (node, at) in order.iter() {
+        offsets[at + 1] = matrix.offsets()[node as usize + 1] - matrix.offsets()[node as usize];
     }
+    for at in 0..order.len() {
+        offsets[at + 1] += offsets[at];
+    }
+    let mut columns = vec![0; offsets[order.len()]];
+    let mut values = vec![T::ZERO; columns.len()];
+    for (nodes, positions) in order.chunks(STRETCH) {
+        check(nodes)?;
+        for (&node, &at) in nodes.iter().zip(positions) {
+            let place = offsets[at as usize]..offsets[at as usize + 1];
+            let row = matrix.row(node as usize);
+            columns[place.clone()].copy_from_slice(row.0);
+            copy_values(&mut values[place], row.1);
+        }
+    }
+    Ok(Sparse::new(offsets, columns, values))
 }
 
 impl<T: Real> Input<T> {
     /// The rows of `nodes`, to predict with.
     pub fn new(features: &Features, nodes: &[u32]) -> Self {
-        let mut rows = Gathered::new(features, nodes);
-        rows.append(features, nodes);
-        rows.finish(features, nodes.len())
+        let Ok(input) = Self::gather::<Infallible>(features, nodes, |_| Ok(()));
+        input
     }
 
     /// The same for features that may lie in a mapped file: their rows are looked through on the way.
     pub fn checked(features: &Features, nodes: &[u32]) -> Result<Self, DataError> {
-        let mut rows = Gathered::new(features, nodes);
-        // A few rows at a time, so that those just looked through are still in the cache when they are copied.
-        for nodes in nodes.chunks(64) {
-            features.check_rows(nodes)?;
-            rows.append(features, nodes);
-        }
-        Ok(rows.finish(features, nodes.len()))
+        Self::gather(features, nodes, |rows| features.check_rows(rows))
+    }
+
+    /// Rows in the order of the file, each looked at by `check` while it is in the cache for its copy.
+    fn gather<E>(features: &Features, nodes: &[u32], check: impl Check<E>) -> Result<Self, E> {
+        let order = FileOrder::of(nodes);
+        let values = match features {
+            Features::Dense { num_columns, values, .. } => {
+                Values::Dense(gather_dense(values, *num_columns, &order, check)?)
+            }
+            Features::Sparse(matrix) => Values::Sparse { rows: gather_sparse(matrix, &order, check)?, columns: None },
+        };
+        Ok(Self { num_rows: nodes.len(), num_columns: features.num_columns(), values })
     }
 
     /// The rows of `nodes`, to train with: sparse rows are indexed by column too.

@@ -60,6 +60,11 @@ impl<'a> Batches<'a> {
         self.entities.len()
     }
 
+    /// Whether there is only one batch, made before and kept.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same batches.
     ///
     /// While `visit` works on a batch, another thread makes the next one. Batches depend on their numbers alone, so this

@@ -72,6 +72,11 @@ impl<'a> Evaluator<'a> {
             rows.for_each(|(scores, &label)| sum.add(scores, label));
             Ok::<bool, Error>(true)
         })?;
+        // Sets of many batches are large, and so are these buffers: beside those of training and of other sets there may
+        // be no room for them. What one batch needs is small, and wanted again after the next epoch.
+        if !self.batches.are_kept() {
+            self.work = Workspace::default();
+        }
         Ok(sum.finish())
     }
 }
