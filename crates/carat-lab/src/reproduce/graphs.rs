@@ -54,15 +54,16 @@ impl Item for Graphs {
         }
         draft.paragraph(
             "One of ten folds tests, the next decides when to stop, eight train; folds are stratified and the same for all networks \
-             of a seed. A pair is a fold. The published networks sum or average messages and were tuned on many sizes; ours weigh \
-             them by attention and have one size. Xu et al. choose the epoch by the folds' test accuracy, so their figures are \
-             optimistic; Errica et al. choose on held-out data, as here.",
+             of a seed. A pair is a fold with one strength. The published networks sum or average messages and were tuned on many \
+             sizes; ours weigh them by attention and have one size. Xu et al. choose the epoch by the folds' test accuracy, so \
+             their figures are optimistic; Errica et al. choose on held-out data, as here.",
         );
         draft.paragraph(
             "The paper's network has no nonlinearity between its layers, and the sum over the nodes stands before the one of the \
              classifier. A node's attention sums to one, so without further nonlinearity the sum over a graph counts each node's \
-             features as often as it is attended to: a weighted bag of features, in which edges matter little. On NCI1, where \
-             structure matters, such a network cannot do much better than Errica et al.'s sums without edges.",
+             features as often as it is attended to: a weighted bag of features, in which edges count only by whom \
+             attention prefers. On NCI1, where structure matters, expect figures between Errica et al.'s sums without edges and \
+             networks with a nonlinearity after every layer.",
         );
         draft.runs(&grid_words(scope), &found, study.baseline.alone);
         Ok(draft.finish())
