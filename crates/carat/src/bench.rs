@@ -1,5 +1,6 @@
 //! How long a training step takes: forward, loss, backward, Adam, on one batch; plain, and with the regulariser.
 
+mod hand_over;
 mod roofline;
 
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub struct StepTime {
     pub nodes: usize,
     /// Edges in the plain step's receptive field.
     pub edges: usize,
+    /// Median nanoseconds in which one thread's core handed a number to another's, between the steps; nothing with one thread.
+    pub hand_over_ns: Option<f64>,
 }
 
 /// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Plain and regularised
@@ -54,22 +57,24 @@ pub fn step(
         let warm = TrainConfig { warm_up: 0, ..config.clone() };
         learners.push(Learner::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
     }
-    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); learners.len()];
+    let mut samples = Samples { times: vec![Vec::new(); learners.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);
     training_batches(dataset, split, &plain).for_each(1, |plain| {
         nodes = plain.blocks.nodes().len();
         edges = plain.blocks.edge_ids().len();
         if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
-            time_steps(&mut learners, [plain, plain], least, time, &mut times)?;
+            time_steps(&mut learners, [plain, plain], least, time, &mut samples)?;
         } else {
             training_batches(dataset, split, config).for_each(1, |regularised| {
-                time_steps(&mut learners, [plain, regularised], least, time, &mut times)?;
+                time_steps(&mut learners, [plain, regularised], least, time, &mut samples)?;
                 Ok::<bool, Error>(false)
             })?;
         }
         Ok::<bool, Error>(false)
     })?;
+    let Samples { mut times, mut hand_overs } = samples;
     let medians: Vec<f64> = times.iter_mut().map(|times| median_ms(times)).collect();
+    hand_overs.sort_unstable_by(f64::total_cmp);
     Ok(StepTime {
         step_ms: medians[0],
         car_step_ms: medians.get(1).copied(),
@@ -78,8 +83,20 @@ pub fn step(
         steps: times[0].len(),
         nodes,
         edges,
+        hand_over_ns: hand_overs.get(hand_overs.len() / 2).copied(),
     })
 }
+
+/// What is measured step by step.
+struct Samples {
+    /// The steps of each learner.
+    times: Vec<Vec<Duration>>,
+    /// Between steps, now and then.
+    hand_overs: Vec<f64>,
+}
+
+/// Steps from one look at the cores to the next.
+const HAND_OVER_EVERY: usize = 16;
 
 /// One step of each learner on its batch, in turns, until there are enough.
 fn time_steps(
@@ -87,20 +104,23 @@ fn time_steps(
     batches: [&Batch; 2],
     least: usize,
     time: Duration,
-    times: &mut [Vec<Duration>],
+    samples: &mut Samples,
 ) -> Result<(), Error> {
     let start = Instant::now();
     // The first steps grow the buffers and wake the threads; they do not count.
     let warm_up = (least / 10).clamp(2, 20);
     for number in 0.. {
-        for ((learner, times), batch) in learners.iter_mut().zip(&mut *times).zip(batches) {
+        for ((learner, times), batch) in learners.iter_mut().zip(&mut samples.times).zip(batches) {
             let step = Instant::now();
             learner.step(batch, number + 1)?;
             if number >= warm_up {
                 times.push(step.elapsed());
             }
         }
-        if times[0].len() >= least && start.elapsed() >= time {
+        if number % HAND_OVER_EVERY == 0 {
+            samples.hand_overs.extend(hand_over::hand_over_ns());
+        }
+        if samples.times[0].len() >= least && start.elapsed() >= time {
             break;
         }
     }

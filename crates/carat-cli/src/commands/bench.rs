@@ -34,8 +34,9 @@ enum Command {
 
 Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with \
 --lambda above 0 plain and regularised steps take turns, so that a slow moment of the machine meets \
-both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb and the \
-sizes of the batch. benchmarks/ compares the figures with PyTorch Geometric's.")]
+both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes \
+of the batch and hand_over_ns, the time in which two cores hand each other a number: above 100 they share \
+no cache, and short steps take up to twice as long. benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
     #[command(flatten)]
     timed: Timed,
@@ -107,13 +108,26 @@ fn step(args: &Timed) -> Result<(), Failure> {
             _ => String::new(),
         };
         format!(
-            "{:.3} ms per plain step{regularised}, medians of {}; peak memory {memory}; {} nodes and {} edges in the receptive field\n",
+            "{:.3} ms per plain step{regularised}, medians of {}; peak memory {memory}; {} nodes and {} edges in the receptive field\n{}",
             measured.step_ms,
             measured.steps,
             output::thousands(measured.nodes as u64),
-            output::thousands(measured.edges as u64)
+            output::thousands(measured.edges as u64),
+            measured.hand_over_ns.map_or(String::new(), cores)
         )
     })
+}
+
+/// From here on, two cores share no cache.
+const FAR_APART_NS: f64 = 100.0;
+
+/// What the time that cores take to hand over a number says of the measurement.
+fn cores(hand_over_ns: f64) -> String {
+    let found = format!("a number gets from one core to another in {hand_over_ns:.0} ns");
+    if hand_over_ns < FAR_APART_NS {
+        return format!("{found}\n");
+    }
+    format!("{found}: they share no cache at the moment, and short steps take up to twice as long as where they do\n")
 }
 
 fn roofline(args: &Timed) -> Result<(), Failure> {
