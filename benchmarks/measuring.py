@@ -23,6 +23,8 @@ RANDOM_FLAGS = "--nodes 169343 --edges 1166243 --features 128 --classes 40 --tra
 CONVERTED = ("chameleon", "squirrel")
 # Cores' worth of other processes' work that a fair turn may have beside it.
 FAIR_OTHER_WORK = 0.2
+# From this time to hand over a number on, two cores share no cache.
+FAR_APART_NS = 100.0
 # What a CAR step is: lambda 1, five rounds of interventions.
 CAR_FLAGS = ["--lambda", "1", "--rounds", "5"]
 # Memory that is left to the rest of the machine when a command gets a limit.
