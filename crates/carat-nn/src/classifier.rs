@@ -15,8 +15,8 @@ use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Rows};
 
-/// Rows per chunk of the passes that take little time per row.
-const CHUNK_ROWS: usize = 1024;
+/// Rows per chunk of the passes that take little time per row, at least.
+const CHUNK_ROWS: usize = 64;
 
 /// Where W2 and b2 lie among a network's parameters.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Classifier {
     /// joined = LeakyReLU([h || last]), whose row r is made of row `place(r)` of both.
     pub(crate) fn join<T: Real>(&self, h: &[T], last: &[T], place: impl Fn(usize) -> usize + Sync, joined: &mut [T]) {
         let hidden = self.hidden;
-        Chunks::even(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
+        Chunks::pairs(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
             let joined = joined.into_slice();
             for (joined, row) in joined.chunks_exact_mut(2 * hidden).zip(range) {
                 let place = place(row) * hidden..(place(row) + 1) * hidden;
@@ -82,7 +82,7 @@ impl Classifier {
         let classes = self.classes;
         d_scores.resize(labels.len() * classes, T::ZERO);
         let weight = T::from_f64(1.0 / labels.len() as f64);
-        let chunks = Chunks::even(labels.len(), CHUNK_ROWS);
+        let chunks = Chunks::pairs(labels.len(), CHUNK_ROWS);
         let mut totals = vec![0.0; chunks.len()];
         let outputs = (Rows::new(d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
         chunks.run(outputs, |range, (d_scores, total)| {

@@ -95,10 +95,10 @@ impl<'a, T> MatrixMut<'a, T> {
 
 /// Multiply-adds per chunk: enough that sharing it out costs little (each chunk packs the right-hand matrix anew), few
 /// enough that threads finish together.
-const CHUNK_WORK: usize = 1 << 22;
+const CHUNK_WORK: usize = 1 << 23;
 
 /// Multiply-adds from which a product is worth sharing at all.
-const SHARED_WORK: usize = 1 << 18;
+const SHARED_WORK: usize = 1 << 17;
 
 /// Rows from which a chunk's share of packing the right-hand matrix is small.
 const CHUNK_ROWS: usize = 48;
@@ -114,6 +114,9 @@ const PIECE_TERMS: usize = 8192;
 /// Most pieces of a long sum, and most numbers that all of them hold.
 const MAX_PIECES: usize = 16;
 const MAX_PIECE_VALUES: usize = 1 << 24;
+
+/// Entries from which adding up pieces is worth sharing.
+const SUMMED_VALUES: usize = 1 << 12;
 
 /// out = scale * a b.
 pub fn multiply<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
@@ -158,15 +161,19 @@ fn long_product<T: Real>(
         let part = MatrixMut::new(sum.into_slice(), rows, columns);
         product_here(part, a.t().rows(range.clone()).t(), b.rows(range), scale, false);
     });
-    for (row, out) in out.data.chunks_mut(out.row_stride).take(rows).enumerate() {
-        let out = &mut out[..columns];
-        if !accumulate {
-            out.fill(T::ZERO);
+    let row_stride = out.row_stride;
+    Chunks::pairs(rows, SUMMED_VALUES.div_ceil(columns)).run(Rows::new(out.data, row_stride), |range, out| {
+        for (row, out) in range.zip(out.into_slice().chunks_mut(row_stride)) {
+            let out = &mut out[..columns];
+            let mut sums = sums.chunks_exact(rows * columns).map(|sum| &sum[row * columns..(row + 1) * columns]);
+            if !accumulate {
+                out.copy_from_slice(sums.next().expect("a long sum has pieces"));
+            }
+            for sum in sums {
+                out.iter_mut().zip(sum).for_each(|(out, sum)| *out += *sum);
+            }
         }
-        for sum in sums.chunks_exact(rows * columns) {
-            out.iter_mut().zip(&sum[row * columns..]).for_each(|(out, sum)| *out += *sum);
-        }
-    }
+    });
 }
 
 /// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads

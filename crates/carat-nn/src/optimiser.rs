@@ -41,7 +41,7 @@ pub struct Adam<T> {
     pub steps: u64,
 }
 
-/// Parameters per chunk.
+/// Parameters per chunk, at least.
 const CHUNK: usize = 1 << 15;
 
 /// Parameters updated together. Every thread has read the parameters, so a store to them waits until the other cores'
@@ -75,7 +75,7 @@ impl<T: Real> Adam<T> {
             least: T::from_f64(LEAST),
         };
         let rows = (Rows::new(parameters, 1), Rows::new(&mut self.first, 1), Rows::new(&mut self.second, 1));
-        Chunks::even(gradient.len(), CHUNK).run(rows, |range, (parameters, first, second)| {
+        Chunks::pairs(gradient.len(), CHUNK).run(rows, |range, (parameters, first, second)| {
             update(parameters.into_slice(), first.into_slice(), second.into_slice(), &gradient[range], rates);
         });
     }

@@ -127,6 +127,13 @@ impl Chunks {
         Self { borders }
     }
 
+    /// An even number of equal chunks of at least `size` rows, so that two threads finish together; one chunk where there are
+    /// fewer than twice that many rows.
+    pub fn pairs(rows: usize, size: usize) -> Self {
+        let count = (rows / size.max(1) / 2 * 2).max(1);
+        Self::even(rows, rows.div_ceil(count))
+    }
+
     /// Chunks of about `size` edges each, so that a hub does not keep one thread busy while others wait.
     pub fn by_edges(offsets: &[usize], size: usize) -> Self {
         let rows = offsets.len() - 1;
@@ -192,7 +199,7 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + d);
             }
             let rows = degrees.len();
-            for chunks in [Chunks::even(rows, size), Chunks::by_edges(&offsets, size)] {
+            for chunks in [Chunks::even(rows, size), Chunks::pairs(rows, size), Chunks::by_edges(&offsets, size)] {
                 let mut visits = vec![0; rows * 2];
                 let mut edge_row = vec![usize::MAX; offsets[rows] * 3];
                 let mut sizes = vec![0; chunks.len()];

@@ -9,6 +9,10 @@
 //! The sum is taken over inputs and multiplied by W_k once per target. Of W, a score needs only the vectors
 //! u_k = W_k^T a_k, so no source is ever projected.
 
+mod products;
+
+use std::ops::Range;
+
 use carat_graph::Block;
 use pulp::Simd;
 
@@ -24,7 +28,7 @@ use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
-use crate::rows::{Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
 /// Nodes per chunk when their own scores are computed.
@@ -64,12 +68,8 @@ impl<T: Real> Attention<T> for Gat {
         let LayerShape { width, heads } = pass.shape;
         let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
         let [source_score, u, packed] = &mut state.buffers;
-        let (u, packed) = (sized(u, 2 * heads * width), sized(packed, weight.len()));
         if first == 0 {
-            let (u_src, u_dst) = u.split_at_mut(heads * width);
-            score_vectors(weight, att_src, width, u_src);
-            score_vectors(weight, att_dst, width, u_dst);
-            per_head::pack(packed, weight, pass.shape);
+            prepare(weight, [att_src, att_dst], pass.shape, u, sized(packed, weight.len()));
         }
         let source_score = sized(source_score, pass.h.len() / width * heads);
         node_scores(&mut source_score[first * heads..], &pass.h[first * width..], &u[..heads * width], heads);
@@ -114,8 +114,17 @@ impl<T: Real> Attention<T> for Gat {
         let share = T::ONE / T::from_f64(heads as f64);
         let packed = Matrix::new(&sources.buffers[PACKED], width, all);
         multiply(MatrixMut::new(folded_vectors, count, all), vectors, packed, share);
-        let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
-        dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
+        let folded_vectors = &*folded_vectors;
+        if let Some(known) = targets.known {
+            let score =
+                GatScore { source_score: &sources.buffers[0], target_score: &known.state.buffers[TARGET_SCORE], heads };
+            let shape = Shape { targets, heads, width, h: pass.h };
+            let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+            products::less_an_edge(shape, known, score, [folded_bias, folded_vectors], alpha, products);
+        } else {
+            let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
+            dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
+        }
         state.buffers[FOLDED] = folded;
     }
 
@@ -151,7 +160,6 @@ impl<T: Real> Attention<T> for Gat {
         let d_aggregate = sized(d_aggregate, targets * heads * width);
         let d_packed = sized(d_packed, weight.len());
         per_head::average_backward(d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
-        per_head::unpack(d_weight, d_packed, pass.shape);
 
         let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
         let score = GatScore { source_score, target_score, heads };
@@ -168,8 +176,12 @@ impl<T: Real> Attention<T> for Gat {
         d_u.fill(T::ZERO);
         dense::add_column_sums(d_u, d_u_parts);
         let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
-        score_vectors_backward(d_u_src, weight, att_src, width, d_weight, d_att_src);
-        score_vectors_backward(d_u_dst, weight, att_dst, width, d_weight, d_att_dst);
+        let sides = [Side { att: att_src, d_u: d_u_src }, Side { att: att_dst, d_u: d_u_dst }];
+        let outputs = (Rows::new(d_weight, width), Rows::new(d_att_src, 1), Rows::new(d_att_dst, 1));
+        per_head::weight_chunks(heads * width, width).run(outputs, |range, (d_weight, d_att_src, d_att_dst)| {
+            let outputs = (d_weight.into_slice(), d_att_src.into_slice(), d_att_dst.into_slice());
+            weight_gradients(weight, d_packed, sides, pass.shape, range.start, outputs);
+        });
     }
 }
 
@@ -216,35 +228,72 @@ fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &
     }
 }
 
-/// u_k = W_k^T a_k
+/// u_k = W_k^T a_k for both sides, and the W_k side by side: one pass over W.
+fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, u: &mut Vec<T>, packed: &mut [T]) {
+    let all = shape.heads * shape.width;
+    let chunks = per_head::weight_chunks(shape.width, all);
+    let (whole, parts) = sized(u, (chunks.len() + 1) * 2 * all).split_at_mut(2 * all);
+    chunks.run((Rows::new(packed, all), ChunkRows::new(parts, &chunks, 2 * all)), |range, (packed, u)| {
+        per_head::pack_rows(packed.into_slice(), weight, range.clone(), shape);
+        score_vectors(weight, att, shape, range, u.into_slice());
+    });
+    whole.fill(T::ZERO);
+    dense::add_column_sums(whole, parts);
+    u.truncate(2 * all);
+}
+
+/// What some rows of each W_k contribute to u_k = W_k^T a_k, for both sides.
 #[pulp::with_simd(score_vectors = pulp::Arch::new())]
 #[inline(always)]
-fn score_vectors_simd<'a, S: Simd, T: Real>(simd: S, weight: &'a [T], att: &'a [T], width: usize, u: &'a mut [T]) {
-    u.fill(T::ZERO);
-    for (row, (weight, &a)) in weight.chunks_exact(width).zip(att).enumerate() {
-        let head = row / width;
-        vector::add_scaled(simd, &mut u[head * width..(head + 1) * width], a, weight);
+fn score_vectors_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    weight: &'a [T],
+    att: [&'a [T]; 2],
+    shape: LayerShape,
+    range: Range<usize>,
+    u: &'a mut [T],
+) {
+    let LayerShape { width, heads } = shape;
+    for k in 0..heads {
+        let rows = k * width + range.start..k * width + range.end;
+        let weight = ConsecutiveRows { rows: &weight[rows.start * width..rows.end * width], width };
+        for (att, u) in att.iter().zip(u.chunks_exact_mut(heads * width)) {
+            sums_by_head(simd, &mut u[k * width..(k + 1) * width], &att[rows.clone()], 1, weight);
+        }
     }
 }
 
-/// d_W_k += a_k d_u_k^T and d_a_k += W_k d_u_k
-#[pulp::with_simd(score_vectors_backward = pulp::Arch::new())]
+/// d_W_k += (what is packed) + a_k d_u_k^T and d_a_k += W_k d_u_k, for both sides: one pass over some rows of d_W.
+#[pulp::with_simd(weight_gradients = pulp::Arch::new())]
 #[inline(always)]
-fn score_vectors_backward_simd<'a, S: Simd, T: Real>(
+fn weight_gradients_simd<'a, S: Simd, T: Real>(
     simd: S,
-    d_u: &'a [T],
     weight: &'a [T],
-    att: &'a [T],
-    width: usize,
-    d_weight: &'a mut [T],
-    d_att: &'a mut [T],
+    d_packed: &'a [T],
+    sides: [Side<'a, T>; 2],
+    shape: LayerShape,
+    first: usize,
+    outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
-    for (row, (weight, d_weight)) in weight.chunks_exact(width).zip(d_weight.chunks_exact_mut(width)).enumerate() {
-        let head = row / width;
-        let d_u = &d_u[head * width..(head + 1) * width];
-        vector::add_scaled(simd, d_weight, att[row], d_u);
-        d_att[row] += vector::dot(simd, weight, d_u);
+    let width = shape.width;
+    let (d_weight, d_att_src, d_att_dst) = outputs;
+    for (at, d_weight) in d_weight.chunks_exact_mut(width).enumerate() {
+        let row = first + at;
+        let (head, weight) = (row / width, &weight[row * width..(row + 1) * width]);
+        vector::add_scaled(simd, d_weight, T::ONE, per_head::packed_row(d_packed, row, shape));
+        for (side, d_att) in sides.iter().zip([&mut *d_att_src, &mut *d_att_dst]) {
+            let d_u = &side.d_u[head * width..(head + 1) * width];
+            vector::add_scaled(simd, d_weight, side.att[row], d_u);
+            d_att[at] += vector::dot(simd, weight, d_u);
+        }
     }
+}
+
+/// The sources' or the targets' side of the scores: a, and the gradient of u.
+#[derive(Clone, Copy)]
+struct Side<'a, T> {
+    att: &'a [T],
+    d_u: &'a [T],
 }
 
 /// score_ijk = LeakyReLU(source_score_ik + target_score_jk)

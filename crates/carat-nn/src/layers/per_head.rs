@@ -4,11 +4,16 @@
 //! keeps them. Where all heads meet in one sum, the matrices are first packed side by side (F rows of K x F), so that
 //! the sum over heads is one long product instead of K short ones.
 
+use std::ops::Range;
+
 use super::LayerShape;
 use crate::kernels::dense;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::real::Real;
-use crate::rows::Rows;
+use crate::rows::{Chunks, Rows};
+
+/// Values per chunk of the passes over weights, at least.
+const CHUNK_VALUES: usize = 1 << 12;
 
 /// Head k's columns of rows that hold all heads.
 fn head<T>(rows: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
@@ -21,22 +26,44 @@ fn matrix<T>(weight: &[T], k: usize, width: usize) -> Matrix<'_, T> {
     Matrix::new(&weight[k * width * width..], width, width)
 }
 
+/// Rows of `width` values in chunks that are worth sharing where each value is touched once or twice.
+pub(super) fn weight_chunks(rows: usize, width: usize) -> Chunks {
+    Chunks::pairs(rows, CHUNK_VALUES.div_ceil(width))
+}
+
 /// Packs the K matrices side by side.
-pub(super) fn pack<T: Real>(packed: &mut [T], weight: &[T], LayerShape { width, heads }: LayerShape) {
-    for (k, matrix) in weight.chunks_exact(width * width).enumerate() {
-        for (packed, row) in packed.chunks_exact_mut(heads * width).zip(matrix.chunks_exact(width)) {
-            packed[k * width..(k + 1) * width].copy_from_slice(row);
+pub(super) fn pack<T: Real>(packed: &mut [T], weight: &[T], shape: LayerShape) {
+    let all = shape.heads * shape.width;
+    weight_chunks(shape.width, all).run(Rows::new(packed, all), |range, packed| {
+        pack_rows(packed.into_slice(), weight, range, shape);
+    });
+}
+
+/// Packs some rows of each of the K matrices.
+pub(super) fn pack_rows<T: Real>(packed: &mut [T], weight: &[T], rows: Range<usize>, shape: LayerShape) {
+    let LayerShape { width, heads } = shape;
+    for (packed, row) in packed.chunks_exact_mut(heads * width).zip(rows) {
+        for (k, packed) in packed.chunks_exact_mut(width).enumerate() {
+            packed.copy_from_slice(&weight[(k * width + row) * width..][..width]);
         }
     }
 }
 
+/// The values that stand side by side for a row of the K matrices, counted through all of them.
+pub(super) fn packed_row<T>(packed: &[T], row: usize, LayerShape { width, heads }: LayerShape) -> &[T] {
+    let (head, row) = (row / width, row % width);
+    &packed[row * heads * width + head * width..][..width]
+}
+
 /// Adds what [`average_backward`] left side by side to the K matrices' gradients.
-pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], LayerShape { width, heads }: LayerShape) {
-    for (k, matrix) in d_weight.chunks_exact_mut(width * width).enumerate() {
-        for (row, packed) in matrix.chunks_exact_mut(width).zip(d_packed.chunks_exact(heads * width)) {
-            row.iter_mut().zip(&packed[k * width..]).for_each(|(row, packed)| *row += *packed);
+pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], shape: LayerShape) {
+    let LayerShape { width, heads } = shape;
+    weight_chunks(heads * width, width).run(Rows::new(d_weight, width), |range, d_weight| {
+        for (d_weight, row) in d_weight.into_slice().chunks_exact_mut(width).zip(range) {
+            let packed = packed_row(d_packed, row, shape);
+            d_weight.iter_mut().zip(packed).for_each(|(d_weight, packed)| *d_weight += *packed);
         }
-    }
+    });
 }
 
 /// out_j = bias + (1/K) sum_k W_k in_jk: one row of F per row of K x F.
