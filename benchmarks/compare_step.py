@@ -22,8 +22,8 @@ import statistics
 import sys
 from pathlib import Path
 
-from measuring import CAR_FLAGS, DEFAULT_CACHE, DEFAULT_CARAT, FAIR_OTHER_WORK, FAR_APART_NS, RANDOM, ROOT
-from measuring import data_path, machine, run_json
+from measuring import CAR_FLAGS, DEFAULT_CACHE, DEFAULT_CARAT, FAIR_OTHER_WORK, RANDOM, ROOT
+from measuring import cores_are_apart, data_path, machine, run_json
 from pages import markdown
 
 DEFAULT_CASES = ["cora:gat:100:3:2", "cora:gatv2:100:3:2", "cora:transformer:100:3:2", f"{RANDOM}:gat:100:3:1"]
@@ -43,11 +43,6 @@ def commands(case, arguments, carat):
         ours += CAR_FLAGS
         theirs += ["--car", *CAR_FLAGS]
     return {"carat": ours, "whole": theirs, "field": [*theirs, "--receptive-field"]}
-
-
-def cores_are_apart(turn):
-    """Whether the cores shared no cache in a turn of carat."""
-    return (turn.get("hand_over_ns") or 0.0) >= FAR_APART_NS
 
 
 def measure(case, arguments, carat):

@@ -111,6 +111,11 @@ def try_json(command, memory_limit_gib, timeout):
     return {"failed": why, "out_of_memory": ran_out_of_memory(done.stderr)} | extra
 
 
+def cores_are_apart(turn):
+    """Whether the cores shared no cache in a turn of `carat bench step`, which doubles the time of its short steps."""
+    return (turn.get("hand_over_ns") or 0.0) >= FAR_APART_NS
+
+
 def telling_line(message):
     """The line of an error message that says most: about memory where there is one, else the last that is no note."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]

@@ -3,6 +3,7 @@
 import unittest
 
 import compare_step
+import measuring
 
 
 def turn(step_ms, hand_over_ns=None):
@@ -14,9 +15,9 @@ class Rows(unittest.TestCase):
         return {"case": "cora:gat:100:3:2", "turns": {"carat": carat, "apart": apart, "whole": [turn(50.0)], "field": [turn(30.0)]}}
 
     def test_a_turn_whose_cores_share_no_cache_is_told_apart(self):
-        self.assertTrue(compare_step.cores_are_apart(turn(1.0, 190.0)))
-        self.assertFalse(compare_step.cores_are_apart(turn(1.0, 40.0)))
-        self.assertFalse(compare_step.cores_are_apart(turn(1.0)))
+        self.assertTrue(measuring.cores_are_apart(turn(1.0, 190.0)))
+        self.assertFalse(measuring.cores_are_apart(turn(1.0, 40.0)))
+        self.assertFalse(measuring.cores_are_apart(turn(1.0)))
 
     def test_both_kinds_of_turns_have_their_rows(self):
         text = compare_step.table([self.result([turn(2.0, 40.0), turn(2.5, 40.0), turn(2.0, 40.0)], [turn(4.0, 200.0)])])
