@@ -7,8 +7,6 @@
 //! With `ln_1p` this keeps its relative precision down to 1e-30, where a log-softmax in f32 has long returned 0.
 //! Ratios of cross-entropies, which the causal effects are made of, need that.
 
-use std::ops::Range;
-
 use pulp::Simd;
 
 use crate::real::Real;
@@ -104,52 +102,6 @@ pub fn log_cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
     }
 }
 
-/// As [`log_cross_entropy`], of several rows of class scores: a row's number and its label each.
-pub fn log_cross_entropies<T: Real>(scores: &[T], classes: usize, rows: &[(u32, u32)], logs: &mut [T]) {
-    log_cross_entropy_rows(scores, classes, rows, logs);
-}
-
-/// Differences of scores for which the sum itself, neither shifted nor taken the logarithm of, has its full precision.
-const PLAIN: Range<f64> = -60.0..40.0;
-
-#[pulp::with_simd(log_cross_entropy_rows = pulp::Arch::new())]
-#[inline(always)]
-fn log_cross_entropy_rows_simd<'a, S: Simd, T: Real>(
-    simd: S,
-    scores: &'a [T],
-    classes: usize,
-    rows: &'a [(u32, u32)],
-    logs: &'a mut [T],
-) {
-    let plain = T::from_f64(PLAIN.start)..T::from_f64(PLAIN.end);
-    let mut terms = vec![T::ZERO; classes];
-    for (&(row, label), log) in rows.iter().zip(logs) {
-        let (scores, label) = (&scores[row as usize * classes..(row as usize + 1) * classes], label as usize);
-        let own = scores[label];
-        for (term, &z) in terms.iter_mut().zip(scores) {
-            *term = z - own;
-        }
-        // Never the largest of the others.
-        terms[label] = T::from_f64(f64::NEG_INFINITY);
-        let mut largest = terms[label];
-        for &term in &terms {
-            largest = if term > largest { term } else { largest };
-        }
-        if !plain.contains(&largest) {
-            *log = log_cross_entropy(scores, label);
-            continue;
-        }
-        terms[label] = T::ZERO;
-        T::exp_all(simd, &mut terms);
-        terms[label] = T::ZERO;
-        let mut others = T::ZERO;
-        for &term in &terms {
-            others += term;
-        }
-        *log = others.ln_1p().ln();
-    }
-}
-
 /// Writes d CE / d z, times `weight`: softmax(z) minus the label's indicator. The label's own entry is formed as minus
 /// the sum of the others, so that it keeps its precision when the probability is near 1.
 pub fn cross_entropy_gradient<T: Real>(scores: &[T], label: usize, weight: T, gradient: &mut [T]) {
@@ -237,26 +189,6 @@ mod tests {
             for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let close = (found - expected).abs() <= 2e-6 * expected.abs() + 1e-30;
                 assert!(close, "{classes} classes, {at}: {found} for {expected}");
-            }
-        }
-    }
-
-    #[test]
-    fn logarithms_of_rows_together_equal_those_of_rows_alone() {
-        for classes in [1usize, 2, 7, 40] {
-            let mut scores: Vec<f32> = (0..9 * classes).map(|i| ((i * 37) % 101) as f32 / 4.0 - 12.0).collect();
-            // From sure beyond any number to hopeless, by way of where the formula changes.
-            for (row, own) in [300.0, 72.5, 71.5, 0.0, -29.0, -300.0, f32::MAX / 4.0].into_iter().enumerate() {
-                scores[row * classes] = own;
-            }
-            let rows: Vec<(u32, u32)> =
-                (0..9).rev().map(|row| (row, if row < 7 { 0 } else { classes as u32 - 1 })).collect();
-            let mut logs = vec![0.0; rows.len()];
-            log_cross_entropies(&scores, classes, &rows, &mut logs);
-            for (&(row, label), found) in rows.iter().zip(logs) {
-                let alone = log_cross_entropy(&scores[row as usize * classes..][..classes], label as usize);
-                let close = found == alone || (found - alone).abs() <= 1e-6 * (1.0 + alone.abs());
-                assert!(close, "{classes} classes, row {row}: {found} for {alone}");
             }
         }
     }

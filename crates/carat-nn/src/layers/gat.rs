@@ -9,8 +9,6 @@
 //! The sum is taken over inputs and multiplied by W_k once per target. Of W, a score needs only the vectors
 //! u_k = W_k^T a_k, so no source is ever projected.
 
-mod products;
-
 use std::ops::Range;
 
 use carat_graph::Block;
@@ -114,17 +112,8 @@ impl<T: Real> Attention<T> for Gat {
         let share = T::ONE / T::from_f64(heads as f64);
         let packed = Matrix::new(&sources.buffers[PACKED], width, all);
         multiply(MatrixMut::new(folded_vectors, count, all), vectors, packed, share);
-        let folded_vectors = &*folded_vectors;
-        if let Some(known) = targets.known {
-            let score =
-                GatScore { source_score: &sources.buffers[0], target_score: &known.state.buffers[TARGET_SCORE], heads };
-            let shape = Shape { targets, heads, width, h: pass.h };
-            let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
-            products::less_an_edge(shape, known, score, [folded_bias, folded_vectors], alpha, products);
-        } else {
-            let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
-            dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
-        }
+        let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
+        dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
         state.buffers[FOLDED] = folded;
     }
 

@@ -19,9 +19,6 @@ use carat_nn::Real;
 /// Logarithms are not let below this, as in PyTorch, so that attention of exactly 0 or 1 leaves the loss finite.
 const SMALLEST_LOG: f64 = -100.0;
 
-/// Heads that go through a target's edges together.
-const GROUP: usize = 8;
-
 fn log(value: f64) -> f64 {
     value.ln().max(SMALLEST_LOG)
 }
@@ -51,27 +48,18 @@ pub(crate) fn bce<T: Real>(alpha: &[T], heads: usize, at: usize, c: f64, weight:
         // Where every other edge has underflowed, they share what little there is equally.
         let (inverse, least) =
             if rest > f64::MIN_POSITIVE { (1.0 / rest, 0.0) } else { (0.0, 1.0 / (edges - 1) as f64) };
-        for first in (0..heads).step_by(GROUP) {
-            let group = first..(first + GROUP).min(heads);
-            let mut pulls = [0.0; GROUP];
-            for (pull_k, alpha) in pulls.iter_mut().zip(&alpha[at * heads..(at + 1) * heads][group.clone()]) {
-                *pull_k = pull * ratio(alpha.to_f64(), mean, 1.0);
-            }
-            let mut others = [0.0; GROUP];
-            for (m, (alpha, d_scores)) in alpha.chunks_exact(heads).zip(d_scores.chunks_exact_mut(heads)).enumerate() {
-                if m == at {
-                    continue;
-                }
-                let values = alpha[group.clone()].iter().zip(&mut d_scores[group.clone()]);
-                for ((alpha, d_score), (pull, others)) in values.zip(pulls.iter().zip(&mut others)) {
+        for k in 0..heads {
+            let pull = pull * ratio(alpha[at * heads + k].to_f64(), mean, 1.0);
+            let mut others = 0.0;
+            let heads_of_k = alpha.iter().skip(k).step_by(heads);
+            for (m, (alpha, d_score)) in heads_of_k.zip(d_scores.iter_mut().skip(k).step_by(heads)).enumerate() {
+                if m != at {
                     let part = pull * (alpha.to_f64() * inverse + least);
-                    *others += part;
+                    others += part;
                     *d_score -= T::from_f64(part);
                 }
             }
-            for (d_score, others) in d_scores[at * heads..(at + 1) * heads][group].iter_mut().zip(others) {
-                *d_score += T::from_f64(others);
-            }
+            d_scores[at * heads + k] += T::from_f64(others);
         }
     }
     value

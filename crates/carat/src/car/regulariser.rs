@@ -64,7 +64,7 @@ struct Entity {
     edges: u32,
 }
 
-/// Entities or deletions whose losses one thread computes at a time.
+/// Deletions whose losses one thread compares at a time.
 const CHUNK: usize = 96;
 
 /// Computes L_c step after step.
@@ -300,17 +300,22 @@ impl<T: Real> Regulariser<T> {
     ) -> Vec<f64> {
         network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
         let classes = network.config().classes;
-        let with = log_losses(classes, work.scores(), entities);
-        let (without, floor) = (&self.scores, self.config.loss_floor.ln());
+        let (with, without, floor) = (work.scores(), &self.scores, self.config.loss_floor.ln());
+        let log_loss = |scores: &[T], row: usize, entity: &Entity| {
+            let scores = &scores[row * classes..(row + 1) * classes];
+            loss::log_cross_entropy(scores, entity.label as usize).to_f64().max(floor)
+        };
+        // Deletions of one entity stand together and share its loss with all edges.
         let some = |(number, deletions): (usize, &[Deletion])| {
-            let row = |(at, deletion): (usize, &Deletion)| ((number * CHUNK + at) as u32, entities.of(deletion).label);
-            let rows: Vec<(u32, u32)> = deletions.iter().enumerate().map(row).collect();
-            let mut logs = vec![T::ZERO; rows.len()];
-            loss::log_cross_entropies(without, classes, &rows, &mut logs);
-            let ratio = |(log, deletion): (&T, &Deletion)| {
-                log_ratio(log.to_f64().max(floor), with[entities.at(deletion)].max(floor))
+            let mut known = (u32::MAX, 0.0);
+            let ratio = |(at, deletion): (usize, &Deletion)| {
+                let entity = entities.of(deletion);
+                if known.0 != entity.number {
+                    known = (entity.number, log_loss(with, entity.number as usize, entity));
+                }
+                log_ratio(log_loss(without, number * CHUNK + at, entity), known.1)
             };
-            logs.iter().zip(deletions).map(ratio).collect::<Vec<f64>>()
+            deletions.iter().enumerate().map(ratio).collect::<Vec<f64>>()
         };
         deletions.par_chunks(CHUNK).enumerate().map(some).collect::<Vec<_>>().concat()
     }
@@ -338,9 +343,7 @@ impl<T: Real> Regulariser<T> {
             for deletion in round {
                 let entity = entities.of(deletion);
                 let row = &scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
-                let mut without = [T::ZERO];
-                loss::log_cross_entropies(row, classes, &[(0, entity.label)], &mut without);
-                let [without] = without;
+                let without = loss::log_cross_entropy(row, entity.label as usize);
                 let log_rho = log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
                 ratios.push((*deletion, log_rho));
             }
@@ -396,9 +399,7 @@ impl<'a> EntityIndex<'a> {
 
 /// ln CE of every entity in the pass with all edges.
 fn log_losses<T: Real>(classes: usize, scores: &[T], entities: &EntityIndex<'_>) -> Vec<f64> {
-    let rows: Vec<(u32, u32)> = entities.list.iter().map(|entity| (entity.number, entity.label)).collect();
-    let mut logs = vec![T::ZERO; rows.len()];
-    let parts = logs.par_chunks_mut(CHUNK).zip(rows.par_chunks(CHUNK));
-    parts.for_each(|(logs, rows)| loss::log_cross_entropies(scores, classes, rows, logs));
-    logs.into_iter().map(Real::to_f64).collect()
+    let row = |number: u32| &scores[number as usize * classes..(number as usize + 1) * classes];
+    let log_loss = |entity: &Entity| loss::log_cross_entropy(row(entity.number), entity.label as usize).to_f64();
+    entities.list.par_iter().with_min_len(64).map(log_loss).collect()
 }
