@@ -11,8 +11,8 @@ do not make a busy machine fair: PyG's threads wait by spinning and lose far mor
 processes during each turn is measured too, and a table made on a busy machine says so and exits with 1.
 
 The two cores of a virtual machine may share a cache in one turn and none in the next, which `carat bench step` finds out
-and which doubles the time of its short steps (PyG's do not change). Turns of both kinds are never mixed into one
-median: `--patience` says how many more turns of carat may be had until there are enough with a common cache, and those
+and which doubles the time of its short steps. Nothing tells which kind a turn of PyG's is, so its median may be of
+both. carat's turns of both kinds are never mixed into one median: `--patience` says how many more turns of carat may be had until there are enough with a common cache, and those
 without have a row of their own.
 """
 

@@ -105,7 +105,7 @@ def measure(case, arguments):
             limit = measuring.memory_limit(arguments.memory_limit)
             turn = measuring.try_json(command, limit, arguments.timeout)
             print(f"  {case} turn {number + 1} {name}: {in_words(turn)}", file=sys.stderr)
-            # The row is of cores with a common cache, if they can be had; PyG's figures are the same without one.
+            # The row is of cores with a common cache, if they can be had; which kind PyG meets, nobody knows.
             for _ in range(arguments.patience):
                 if not measuring.cores_are_apart(turn):
                     break
