@@ -37,8 +37,8 @@ pub struct StepTime {
     pub hand_over_ns: Option<f64>,
 }
 
-/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Plain and regularised
-/// steps take turns, so that a slow moment of the machine meets both.
+/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Stretches of plain and of
+/// regularised steps take turns, so that a slow moment of the machine meets both.
 pub fn step(
     dataset: &Dataset,
     split: &Split,
@@ -95,10 +95,13 @@ struct Samples {
     hand_overs: Vec<f64>,
 }
 
-/// Steps from one look at the cores to the next.
-const HAND_OVER_EVERY: usize = 16;
+/// How long one learner goes on before the other has its turn.
+const STRETCH: Duration = Duration::from_millis(25);
 
-/// One step of each learner on its batch, in turns, until there are enough.
+/// Steps of each learner on its batch, in turns, until there are enough.
+///
+/// A turn is a stretch of steps, and its first does not count: in a training run the caches hold what the step before left of
+/// the same network, and not another one.
 fn time_steps(
     learners: &mut [Learner],
     batches: [&Batch; 2],
@@ -109,20 +112,25 @@ fn time_steps(
     let start = Instant::now();
     // The first steps grow the buffers and wake the threads; they do not count.
     let warm_up = (least / 10).clamp(2, 20);
-    for number in 0.. {
-        for ((learner, times), batch) in learners.iter_mut().zip(&mut samples.times).zip(batches) {
-            let step = Instant::now();
-            learner.step(batch, number + 1)?;
-            if number >= warm_up {
-                times.push(step.elapsed());
+    let in_turns = learners.len() > 1;
+    let mut taken = vec![0; learners.len()];
+    while samples.times.iter().any(|times| times.len() < least) || start.elapsed() < time {
+        for (at, learner) in learners.iter_mut().enumerate() {
+            let turn = Instant::now();
+            let mut first = in_turns;
+            while turn.elapsed() < STRETCH {
+                let step = Instant::now();
+                taken[at] += 1;
+                learner.step(batches[at], taken[at])?;
+                let took = step.elapsed();
+                // A step that fills its turn by itself moves more than caches hold.
+                if taken[at] > warm_up && (!first || took >= STRETCH) {
+                    samples.times[at].push(took);
+                }
+                first = false;
             }
         }
-        if number % HAND_OVER_EVERY == 0 {
-            samples.hand_overs.extend(hand_over::hand_over_ns());
-        }
-        if samples.times[0].len() >= least && start.elapsed() >= time {
-            break;
-        }
+        samples.hand_overs.extend(hand_over::hand_over_ns());
     }
     Ok(())
 }

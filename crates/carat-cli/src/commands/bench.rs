@@ -33,8 +33,8 @@ enum Command {
   carat bench step --data cora --arch transformer --threads 1 --json
 
 Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with \
---lambda above 0 plain and regularised steps take turns, so that a slow moment of the machine meets \
-both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes \
+--lambda above 0 stretches of plain and of regularised steps take turns, so that a slow moment of the \
+machine meets both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes \
 of the batch and hand_over_ns, the time in which two cores hand each other a number: above 100 they share \
 no cache, and short steps take up to twice as long. benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
