@@ -10,15 +10,18 @@ use std::ops::Range;
 use crate::encoder::SLOPE;
 use crate::kernels::dense;
 use crate::loss;
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
+use crate::matrix::{Matrix, MatrixMut, piece_count, product_here};
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Parts, Rows};
 
 /// Rows per chunk of the passes that take little time per row, at least.
 const CHUNK_ROWS: usize = 64;
 
-/// Where W2 and b2 lie among a network's parameters.
+/// Rows that the backward pass leads through all of its steps at a time.
+const CACHED_ROWS: usize = 512;
+
+/// Where W2 and b2 lie among a network's parameters: next to each other.
 #[derive(Debug, Clone)]
 pub(crate) struct Classifier {
     weight: Range<usize>,
@@ -36,17 +39,28 @@ impl Classifier {
         Self { weight, bias, hidden, classes }
     }
 
-    /// joined = LeakyReLU([h || last]), whose row r is made of row `place(r)` of both.
-    pub(crate) fn join<T: Real>(&self, h: &[T], last: &[T], place: impl Fn(usize) -> usize + Sync, joined: &mut [T]) {
-        let hidden = self.hidden;
-        Chunks::pairs(joined.len() / (2 * hidden), CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
-            let joined = joined.into_slice();
-            for (joined, row) in joined.chunks_exact_mut(2 * hidden).zip(range) {
+    /// joined = LeakyReLU([h || last]), whose row r is made of row `place(r)` of both, and scores = W2 joined + b2.
+    pub(crate) fn join_and_classify<T: Real>(
+        &self,
+        parameters: &[T],
+        [h, last]: [&[T]; 2],
+        place: impl Fn(usize) -> usize + Sync,
+        joined: &mut [T],
+        scores: &mut [T],
+    ) {
+        let Self { hidden, classes, .. } = *self;
+        let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
+        let chunks = dense::product_chunks(scores.len() / classes, classes, 2 * hidden);
+        chunks.run((Rows::new(joined, 2 * hidden), Rows::new(scores, classes)), |range, (joined, scores)| {
+            let (joined, scores) = (joined.into_slice(), scores.into_slice());
+            for (joined, row) in joined.chunks_exact_mut(2 * hidden).zip(range.clone()) {
                 let place = place(row) * hidden..(place(row) + 1) * hidden;
                 joined[..hidden].copy_from_slice(&h[place.clone()]);
                 joined[hidden..].copy_from_slice(&last[place]);
             }
             dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+            let rows = Matrix::new(joined, range.len(), 2 * hidden);
+            dense::add_products_here(scores, rows, weight, Some(&parameters[self.bias.clone()]));
         });
     }
 
@@ -56,7 +70,7 @@ impl Classifier {
         let rows = joined.len() / (2 * hidden);
         let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
         let joined = Matrix::new(joined, rows, 2 * hidden);
-        dense::affine(scores, joined, weight.t(), &parameters[self.bias.clone()]);
+        dense::add_products(scores, joined, weight, Some(&parameters[self.bias.clone()]));
     }
 
     /// The part of the scores that a node's own encoding has: W2 LeakyReLU([h || 0]) + b2.
@@ -66,7 +80,7 @@ impl Classifier {
         scores.resize(rows * classes, T::ZERO);
         let joined = Matrix::strided(joined, rows, hidden, 2 * hidden);
         let weight = Matrix::strided(&parameters[self.weight.clone()], classes, hidden, 2 * hidden);
-        dense::affine(scores, joined, weight.t(), &parameters[self.bias.clone()]);
+        dense::add_products(scores, joined, weight, Some(&parameters[self.bias.clone()]));
     }
 
     /// Adds the part that the last layer's output has: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
@@ -74,7 +88,7 @@ impl Classifier {
         let Self { hidden, classes, .. } = *self;
         let rows = last.len() / hidden;
         let weight = Matrix::strided(&parameters[self.weight.clone()][hidden..], classes, hidden, 2 * hidden);
-        multiply_add(MatrixMut::new(scores, rows, classes), Matrix::new(last, rows, hidden), weight.t(), T::ONE);
+        dense::add_products(scores, Matrix::new(last, rows, hidden), weight, None);
     }
 
     /// Mean cross-entropy of the first rows of scores, one for each label, and its gradient with respect to them.
@@ -106,32 +120,45 @@ impl Classifier {
     ) {
         let Self { hidden, classes, .. } = *self;
         let labelled = d_scores.len() / classes;
-        let joined = &joined[..labelled * 2 * hidden];
-        let rows = Matrix::new(d_scores, labelled, classes);
-        let d_weight = MatrixMut::new(&mut gradient[self.weight.clone()], classes, 2 * hidden);
-        multiply(d_weight, rows.t(), Matrix::new(joined, labelled, 2 * hidden), T::ONE);
-        let d_bias = &mut gradient[self.bias.clone()];
-        d_bias.fill(T::ZERO);
-        dense::add_column_sums(d_bias, d_scores);
+        let has_last = d_last.is_some();
+        let (joined, weights) = (&joined[..labelled * 2 * hidden], self.weight.len());
         d_joined.resize(joined.len(), T::ZERO);
         let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
-        let rows_of = |range: Range<usize>, d_joined: &mut [T]| {
-            let out = MatrixMut::new(d_joined, range.len(), 2 * hidden);
-            product_here(out, rows.rows(range.clone()), weight, T::ONE, false);
-            let joined = &joined[range.start * 2 * hidden..range.end * 2 * hidden];
-            dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
-        };
-        let (chunks, d_joined) = (row_chunks(labelled, 2 * hidden * classes), Rows::new(d_joined, 2 * hidden));
-        match d_last {
-            None => chunks.run(d_joined, |range, d_joined| rows_of(range, d_joined.into_slice())),
-            Some(d_last) => chunks.run((d_joined, Rows::new(d_last, hidden)), |range, (d_joined, d_last)| {
-                let d_joined = d_joined.into_slice();
-                rows_of(range, d_joined);
-                let d_last = d_last.into_slice().chunks_exact_mut(hidden);
-                for (d_last, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {
-                    d_last.copy_from_slice(&d_joined[hidden..]);
+        // W2 and b2 have sums over all rows as gradients, which each piece begins.
+        let pieces = piece_count(labelled, weights);
+        let chunks = Chunks::even(labelled, labelled.div_ceil(pieces));
+        let mut parts = vec![T::ZERO; chunks.len() * (weights + classes)];
+        let outputs = (
+            Rows::new(d_joined, 2 * hidden),
+            Rows::new(d_last.unwrap_or_default(), if has_last { hidden } else { 0 }),
+            ChunkRows::new(&mut parts, &chunks, weights + classes),
+        );
+        chunks.run(outputs, |range, (d_joined, d_last, part)| {
+            let (d_joined, d_last) = (d_joined.into_slice(), d_last.into_slice());
+            let (d_weight, d_bias) = part.into_slice().split_at_mut(weights);
+            // As many rows at a time as stay in the cache.
+            for first in range.clone().step_by(CACHED_ROWS) {
+                let rows = first..range.end.min(first + CACHED_ROWS);
+                let d_scores = &d_scores[rows.start * classes..rows.end * classes];
+                let joined = &joined[rows.start * 2 * hidden..rows.end * 2 * hidden];
+                let at = rows.start - range.start;
+                let d_joined = &mut d_joined[at * 2 * hidden..(at + rows.len()) * 2 * hidden];
+                dense::add_column_sums(d_bias, d_scores);
+                let d_scores = Matrix::new(d_scores, rows.len(), classes);
+                let d_weight = MatrixMut::new(d_weight, classes, 2 * hidden);
+                product_here(d_weight, d_scores.t(), Matrix::new(joined, rows.len(), 2 * hidden), T::ONE, true);
+                product_here(MatrixMut::new(d_joined, rows.len(), 2 * hidden), d_scores, weight, T::ONE, false);
+                dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
+                if !d_last.is_empty() {
+                    let d_last = d_last[at * hidden..].chunks_exact_mut(hidden);
+                    for (d_last, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {
+                        d_last.copy_from_slice(&d_joined[hidden..]);
+                    }
                 }
-            }),
-        }
+            }
+        });
+        let own = &mut gradient[self.weight.start..self.bias.end];
+        own.fill(T::ZERO);
+        dense::add_parts(own, Parts::new(&parts, weights + classes, 0..weights + classes));
     }
 }

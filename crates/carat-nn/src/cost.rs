@@ -5,10 +5,11 @@
 
 use std::ops::Add;
 
-use carat_graph::Blocks;
+use carat_graph::{Block, Blocks};
 use serde::Serialize;
 
 use crate::encoder::Input;
+use crate::layers::LayerShape;
 use crate::network::{Network, NetworkConfig};
 use crate::real::Real;
 
@@ -45,6 +46,16 @@ pub struct LayerSizes {
 }
 
 impl LayerSizes {
+    pub(crate) fn of(LayerShape { width, heads }: LayerShape, block: Block<'_>) -> Self {
+        Self {
+            width: width as f64,
+            heads: heads as f64,
+            sources: block.num_sources() as f64,
+            targets: block.num_targets() as f64,
+            edges: block.num_edges() as f64,
+        }
+    }
+
     /// Numbers per edge that every kind moves: attention is written once and read twice, the scores' gradient written and
     /// read, and the edges' ends are read by three passes.
     pub(crate) fn edge_numbers(&self) -> f64 {
@@ -69,7 +80,8 @@ impl<T: Real> Network<T> {
     /// The least cost of a step on these blocks, by phase; `None` for a kind that does not tell its own.
     pub fn step_costs(&self, blocks: &Blocks, input: &Input<T>) -> Option<Vec<(String, Cost)>> {
         let NetworkConfig { features, hidden, heads, layers, classes, .. } = self.config();
-        let (width, heads, classes) = (hidden as f64, heads as f64, classes as f64);
+        let shape = LayerShape { width: hidden, heads };
+        let (width, classes) = (hidden as f64, classes as f64);
         let nodes = blocks.nodes().len() as f64;
         // h is written, and read with its gradient; a sparse value has an index.
         let numbers = if input.is_sparse() { 2.0 } else { 1.0 };
@@ -79,17 +91,15 @@ impl<T: Real> Network<T> {
             2.0 * values * numbers + 2.0 * features as f64 * width + 3.0 * nodes * width,
         );
         let mut costs = vec![("encoder".to_string(), encoder)];
-        for l in 0..layers {
-            let block = blocks.layer(l);
-            let sizes = LayerSizes {
-                width,
-                heads,
-                sources: block.num_sources() as f64,
-                targets: block.num_targets() as f64,
-                edges: block.num_edges() as f64,
-            };
-            costs.push((format!("layer {}", l + 1), self.attention.cost(sizes)?));
+        let mut layer_costs = Vec::new();
+        let pair = self.pair(blocks).map(|pair| (pair, [layers - 2, layers - 1].map(|l| blocks.layer(l))));
+        for l in 0..if pair.is_some() { layers - 2 } else { layers } {
+            layer_costs.push(self.attention.cost(LayerSizes::of(shape, blocks.layer(l)))?);
         }
+        if let Some((pair, blocks)) = pair {
+            layer_costs.extend(pair.costs(shape, blocks)?);
+        }
+        costs.extend(layer_costs.into_iter().enumerate().map(|(l, cost)| (format!("layer {}", l + 1), cost)));
         let (targets, entities) = (blocks.targets().len() as f64, blocks.num_entities() as f64);
         let classifier = Cost::new(12.0 * entities * width * classes, 6.0 * targets * width + 4.0 * entities * classes);
         costs.push(("classifier".to_string(), classifier));
@@ -129,5 +139,30 @@ mod tests {
             assert_eq!(costs[2].1.operations, 3.0 * 2.0 * 4.0 * 4.0);
             assert_eq!(costs[3].1.bytes, 28.0 * network.parameters().len() as f64);
         }
+    }
+    #[test]
+    fn two_layers_together_cost_what_a_count_by_hand_says() {
+        // Four nodes read by one, and a fifth read by each of them.
+        let graph = Graph::from_edges(6, &[1, 2, 3, 4, 5, 5, 5, 5], &[0, 0, 0, 0, 1, 2, 3, 4]).unwrap();
+        let features = Features::dense(6, 5, vec![1.0; 30]).unwrap();
+        let layers = |targets: &[u32], arch| {
+            let blocks = BlockBuilder::new(&graph).build(targets, 2);
+            let input = Input::<f32>::for_training(&features, blocks.nodes());
+            let config = NetworkConfig { arch, features: 5, hidden: 20, heads: 2, layers: 2, classes: 4 };
+            let network = Network::<f32>::new(config, 0).unwrap();
+            let costs = network.step_costs(&blocks, &input).unwrap();
+            [1, 2].map(|l| costs[l].1.operations)
+        };
+        // Two slots; eight edges; scores of six sources and five targets. One target; four edges with rows of both heads; scores
+        // of five sources and one target with such rows.
+        let lower = 6.0 * 2.0 * 40.0 * 20.0 + 6.0 * 8.0 * 40.0 + 6.0 * 11.0 * 40.0;
+        let upper = 6.0 * 40.0 * 20.0 + 6.0 * 4.0 * 2.0 * 40.0 + 6.0 * 6.0 * 2.0 * 40.0;
+        assert_eq!(layers(&[0], AttentionKind::Gat), [lower, upper]);
+        // Nodes that are all asked for are computed once each.
+        let alone = |targets: f64, sources: f64, edges: f64| {
+            6.0 * targets * 40.0 * 20.0 + 6.0 * edges * 40.0 + 6.0 * (targets + sources) * 40.0
+        };
+        let every = [0, 1, 2, 3, 4, 5];
+        assert_eq!(layers(&every, AttentionKind::Gat), [alone(6.0, 6.0, 8.0), alone(6.0, 6.0, 8.0)]);
     }
 }

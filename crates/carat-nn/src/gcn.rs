@@ -237,9 +237,9 @@ impl<T: Real> GcnNetwork<T> {
         let GcnConfig { hidden, layers, classes, .. } = self.config;
         let Self { work, parameters, places, .. } = self;
         work.joined.resize(rows * 2 * hidden, T::ZERO);
-        places.classifier.join(&work.h[0], &work.h[layers], place, &mut work.joined);
         work.scores.resize(rows * classes, T::ZERO);
-        places.classifier.classify(parameters, &work.joined, &mut work.scores);
+        let Workspace { h, joined, scores, .. } = work;
+        places.classifier.join_and_classify(parameters, [&h[0], &h[layers]], place, joined, scores);
     }
 
     /// From `work.d_scores`, a row for each of the nodes, to the gradient of every parameter.

@@ -109,6 +109,7 @@ impl<T: Real> Network<T> {
         scores: &mut Vec<T>,
     ) {
         let (layers, classes) = (self.config().layers, self.config().classes);
+        assert!(!work.paired, "the forward pass left out what deletions need");
         scores.resize(deletions.len() * classes, T::ZERO);
         if blocks.graphs().is_some() {
             return self.graph_scores_without(blocks, deletions, work, rerun, scores);

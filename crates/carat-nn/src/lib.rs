@@ -46,8 +46,8 @@ pub use encoder::Input;
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::{Deletion, Rerun};
 pub use layers::{
-    Attention, AttentionKind, Gat, GatV2, Known, LayerShape, LayerState, Pass, SourceState, TargetState, Targets,
-    Transformer, Upstream,
+    Attention, AttentionKind, Gat, GatV2, Known, LayerPair, LayerShape, LayerState, PairState, PairedLayer, Pass,
+    SourceState, TargetState, Targets, Transformer, Upstream,
 };
 pub use network::{Network, NetworkConfig, Workspace};
 pub use optimiser::{Adam, AdamConfig};

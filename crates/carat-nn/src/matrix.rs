@@ -185,6 +185,17 @@ pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
     Chunks::even(rows, rows.div_ceil(count).next_multiple_of(6))
 }
 
+/// Rows from which a piece's share of sums over all rows is worth holding.
+const PIECE_ROWS: usize = 128;
+
+/// Into how many pieces to cut rows of which each costs `work_per_row` multiply-adds, and which end in sums over all of them:
+/// few, because each piece holds all of the sums.
+pub(crate) fn piece_count(rows: usize, work_per_row: usize) -> usize {
+    let work = rows * work_per_row;
+    let most = (rows / PIECE_ROWS / 2 * 2).clamp(2, MAX_PIECES);
+    if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).clamp(2, most) }
+}
+
 /// out = scale * a b, or out += scale * a b, on this thread alone.
 pub(crate) fn product_here<T: Real>(
     out: MatrixMut<'_, T>,

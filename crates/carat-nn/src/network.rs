@@ -18,7 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
-use crate::layers::{Attention, AttentionKind, LayerShape, LayerState, Pass, Targets, Upstream};
+use crate::layers::{
+    Attention, AttentionKind, LayerPair, LayerShape, LayerState, PairState, PairedLayer, Pass, Targets, Upstream,
+};
 use crate::matrix::Matrix;
 use crate::parameters::Layout;
 use crate::readout;
@@ -87,6 +89,10 @@ pub struct Workspace<T> {
     d_scores: Vec<T>,
     /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
     d_attention: Vec<Vec<T>>,
+    /// What the last two layers keep where they are computed together.
+    pair: PairState<T>,
+    /// Whether the last forward pass did so, and left out what lies between them.
+    pub(crate) paired: bool,
 }
 
 impl<T: Real> Workspace<T> {
@@ -175,25 +181,58 @@ impl<T: Real> Network<T> {
 
     /// Computes the class scores of the blocks' entities. `input` holds the rows of `blocks.nodes()`.
     pub fn forward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
+        self.encode(blocks, input, work);
+        self.forward_encoded(blocks, work);
+    }
+
+    /// As [`Network::forward`], but leaves out what only [`Network::scores_without`] would read, which may not be called
+    /// afterwards. Everything else is the same but for rounding, and takes less time where a kind can compute two layers
+    /// together.
+    pub fn forward_lean(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
+        self.encode(blocks, input, work);
+        self.forward_layers(blocks, self.pair(blocks), work);
+    }
+
+    fn encode(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
         work.h.resize_with(self.config.layers + 1, Vec::new);
         work.h[0].resize(input.num_rows() * self.config.hidden, T::ZERO);
         self.places.encoder.forward(&self.parameters, input, &mut work.h[0]);
-        self.forward_encoded(blocks, work);
     }
 
     /// All of [`Network::forward`] after the encoder, whose output stands in `work` already.
     pub(crate) fn forward_encoded(&self, blocks: &Blocks, work: &mut Workspace<T>) {
+        self.forward_layers(blocks, None, work);
+    }
+
+    /// The kind's way to compute the last two layers together, where it has one that pays.
+    pub(crate) fn pair(&self, blocks: &Blocks) -> Option<&dyn LayerPair<T>> {
+        let NetworkConfig { hidden, heads, layers, .. } = self.config;
+        let pair = self.attention.pair().filter(|_| layers >= 2)?;
+        let shape = LayerShape { width: hidden, heads };
+        pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
+    }
+
+    /// The last two layers with their inputs.
+    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [Vec<T>]) -> [PairedLayer<'a, T>; 2] {
+        let last = self.config.layers - 1;
+        [last - 1, last].map(|l| PairedLayer { pass: self.pass(l, &h[l]), block: blocks.layer(l) })
+    }
+
+    fn forward_layers(&self, blocks: &Blocks, pair: Option<&dyn LayerPair<T>>, work: &mut Workspace<T>) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         work.h.resize_with(layers + 1, Vec::new);
         work.states.resize_with(layers, LayerState::default);
         work.d_attention.resize_with(layers, Vec::new);
         work.d_attention.iter_mut().for_each(Vec::clear);
+        work.paired = pair.is_some();
+        let alone = if work.paired { layers - 2 } else { layers };
         for (l, h) in work.h.iter_mut().enumerate() {
-            h.resize(blocks.num_within(layers - l) * hidden, T::ZERO);
+            let rows = if work.paired && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
+            h.resize(rows * hidden, T::ZERO);
         }
-        for l in 0..layers {
+        for l in 0..alone {
             let (before, after) = work.h.split_at_mut(l + 1);
             let pass = self.pass(l, &before[l]);
             let LayerState { sources, targets, .. } = &mut work.states[l];
@@ -201,15 +240,24 @@ impl<T: Real> Network<T> {
             let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
             self.attention.targets(pass, sources, rows, &mut after[0], targets);
         }
+        if let Some(pair) = pair {
+            let (h, out) = work.h.split_at_mut(layers);
+            let paired = self.paired_layers(blocks, h);
+            pair.forward(paired, last_two(&mut work.states), &mut work.pair, &mut out[0]);
+        }
 
         let entities = blocks.num_entities();
         work.joined.resize(entities * 2 * hidden, T::ZERO);
-        match blocks.graphs() {
-            None => self.places.classifier.join(&work.h[0], &work.h[layers], |row| row, &mut work.joined),
-            Some(graphs) => readout::pool(&work.h[0], &work.h[layers], hidden, graphs, &mut work.joined),
-        }
         work.scores.resize(entities * classes, T::ZERO);
-        self.places.classifier.classify(&self.parameters, &work.joined, &mut work.scores);
+        let Workspace { h, joined, scores, .. } = work;
+        let (classifier, parameters) = (&self.places.classifier, &self.parameters);
+        match blocks.graphs() {
+            None => classifier.join_and_classify(parameters, [&h[0], &h[layers]], |row| row, joined, scores),
+            Some(graphs) => {
+                readout::pool(&h[0], &h[layers], hidden, graphs, joined);
+                classifier.classify(parameters, joined, scores);
+            }
+        }
     }
 
     /// The part of every target's class scores that its own encoding has.
@@ -224,7 +272,7 @@ impl<T: Real> Network<T> {
 
     /// Mean cross-entropy of the first entities against `labels`, and its gradient with respect to every parameter,
     /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Entities beyond the labels take
-    /// no part in the loss. Call after [`Network::forward`] with the same arguments.
+    /// no part in the loss. Call after [`Network::forward`] or [`Network::forward_lean`] with the same arguments.
     pub fn loss_and_gradient(
         &self,
         blocks: &Blocks,
@@ -261,12 +309,25 @@ impl<T: Real> Network<T> {
             }
         }
         d_rest.fill(T::ZERO);
-        for l in (0..layers).rev() {
+        gradient[self.places.layers[0].start..self.places.layers[layers - 1].end].fill(T::ZERO);
+        let mut alone = layers;
+        if let Some(pair) = self.pair(blocks) {
+            alone = layers - 2;
+            let paired = self.paired_layers(blocks, &work.h);
+            let (below, last) = work.d_h.split_at_mut(layers);
+            let upstream = [(alone, &[][..]), (alone + 1, &last[0][..])]
+                .map(|(l, d_out)| Upstream { d_out, d_attention: &work.d_attention[l] });
+            let (d_lower, d_upper) =
+                gradient[..self.places.layers[layers - 1].end].split_at_mut(self.places.layers[layers - 1].start);
+            let d_parameters = [&mut d_lower[self.places.layers[alone].clone()], d_upper];
+            let states = last_two(&mut work.states);
+            pair.backward(paired, upstream, states, &mut work.pair, d_parameters, &mut below[alone]);
+        }
+        for l in (0..alone).rev() {
             let (before, after) = work.d_h.split_at_mut(l + 1);
             let pass = self.pass(l, &work.h[l]);
             let upstream = Upstream { d_out: &after[0], d_attention: &work.d_attention[l] };
             let d_parameters = &mut gradient[self.places.layers[l].clone()];
-            d_parameters.fill(T::ZERO);
             self.attention.backward(pass, blocks.layer(l), upstream, &mut work.states[l], d_parameters, &mut before[l]);
         }
         let d_direct = match blocks.graphs() {
@@ -283,4 +344,9 @@ impl<T: Real> Network<T> {
             h,
         }
     }
+}
+
+fn last_two<T>(states: &mut [LayerState<T>]) -> [&mut LayerState<T>; 2] {
+    let [.., lower, upper] = states else { unreachable!("two layers make a pair") };
+    [lower, upper]
 }

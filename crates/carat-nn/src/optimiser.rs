@@ -42,7 +42,7 @@ pub struct Adam<T> {
 }
 
 /// Parameters per chunk, at least.
-const CHUNK: usize = 1 << 15;
+const CHUNK: usize = 1 << 14;
 
 /// Parameters updated together. Every thread has read the parameters, so a store to them waits until the other cores'
 /// copies are gone. In a run of stores those waits overlap; one by one between the stores to the averages they do not,

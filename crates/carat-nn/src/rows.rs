@@ -113,6 +113,32 @@ impl<A: SplitRows, B: SplitRows, C: SplitRows> SplitRows for (A, B, C) {
     }
 }
 
+/// Sums that chunks have begun in [`ChunkRows`], to be finished in the order of chunks: some columns of every chunk's row.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a, T> {
+    data: &'a [T],
+    width: usize,
+    columns: (usize, usize),
+}
+
+impl<'a, T> Parts<'a, T> {
+    /// These columns of rows of `width`.
+    pub fn new(data: &'a [T], width: usize, columns: Range<usize>) -> Self {
+        Self { data, width, columns: (columns.start, columns.end) }
+    }
+
+    /// A sum that is finished.
+    pub fn one(data: &'a [T]) -> Self {
+        Self::new(data, data.len().max(1), 0..data.len())
+    }
+
+    /// What every chunk came to.
+    pub fn all(&self) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        let (start, end) = self.columns;
+        self.data.chunks_exact(self.width).map(move |row| &row[start..end])
+    }
+}
+
 /// Ascending row numbers at which work is cut, the first 0 and the last the number of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunks {
@@ -146,6 +172,19 @@ impl Chunks {
                 start = row;
             }
         }
+        borders.push(rows);
+        Self { borders }
+    }
+
+    /// At most `count` chunks of about equal work, given the work of all rows before each, and of all.
+    pub fn equal(work_before: &[usize], count: usize) -> Self {
+        let rows = work_before.len() - 1;
+        let mut borders: Vec<usize> = (1..count)
+            .map(|piece| work_before.partition_point(|&before| before * count < work_before[rows] * piece))
+            .filter(|&row| row > 0 && row < rows)
+            .collect();
+        borders.dedup();
+        borders.insert(0, 0);
         borders.push(rows);
         Self { borders }
     }
@@ -199,7 +238,8 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + d);
             }
             let rows = degrees.len();
-            for chunks in [Chunks::even(rows, size), Chunks::pairs(rows, size), Chunks::by_edges(&offsets, size)] {
+            let by_count = [Chunks::equal(&offsets, size), Chunks::even(rows, size), Chunks::pairs(rows, size)];
+            for chunks in by_count.into_iter().chain([Chunks::by_edges(&offsets, size)]) {
                 let mut visits = vec![0; rows * 2];
                 let mut edge_row = vec![usize::MAX; offsets[rows] * 3];
                 let mut sizes = vec![0; chunks.len()];

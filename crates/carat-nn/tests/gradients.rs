@@ -83,6 +83,53 @@ fn every_parameter_of_every_kind() {
     }
 }
 
+/// Few targets with many nodes below them: the shape in which two layers of gat are computed together.
+#[test]
+fn every_parameter_of_few_targets_and_the_lean_pass() {
+    for (arch, heads, layers) in [
+        (AttentionKind::Gat, 1, 2),
+        (AttentionKind::Gat, 2, 2),
+        (AttentionKind::Gat, 3, 2),
+        (AttentionKind::Gat, 3, 3),
+        (AttentionKind::GatV2, 2, 2),
+        (AttentionKind::Transformer, 2, 2),
+    ] {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let (graph, features) = (graph(&mut rng), sparse_features(&mut rng));
+        let config = NetworkConfig { arch, features: 9, hidden: 40, heads, layers, classes: 3 };
+        let mut network = Network::<f64>::new(config, 3).unwrap();
+        for p in network.parameters_mut() {
+            *p = 1.2 * *p + rng.random_range(-0.3..0.3);
+        }
+        // A node without in-edges, a hub, and one that the hub reads.
+        let (targets, labels) = ([0, 4, 12], [0, 2]);
+        let blocks = BlockBuilder::new(&graph).build(&targets, layers);
+        let input = Input::for_training(&features, blocks.nodes());
+        examine(&mut network, &blocks, &input, &labels, &format!("few targets, {arch} K={heads} L={layers}"));
+
+        let (mut whole, mut lean) = (Workspace::default(), Workspace::default());
+        network.forward(&blocks, &input, &mut whole);
+        network.forward_lean(&blocks, &input, &mut lean);
+        let mut gradients = [(); 2].map(|()| vec![f64::NAN; network.parameters().len()]);
+        for (work, gradient) in [&mut whole, &mut lean].into_iter().zip(&mut gradients) {
+            let direct: Vec<f64> = (0..13 * heads).map(|e| (e % 5) as f64 - 2.0).collect();
+            *work.attention_gradient(layers - 1) = direct.clone();
+            *work.attention_gradient(layers - 2) = direct;
+            network.loss_and_gradient(&blocks, &input, &labels, work, gradient);
+        }
+        let same = |a: &[f64], b: &[f64]| {
+            assert_eq!(a.len(), b.len());
+            assert!(
+                a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-10 * (1.0 + a.abs())),
+                "{arch} K={heads} L={layers}"
+            );
+        };
+        same(whole.scores(), lean.scores());
+        (0..layers).for_each(|l| same(whole.attention(l), lean.attention(l)));
+        same(&gradients[0], &gradients[1]);
+    }
+}
+
 #[test]
 fn every_parameter_through_the_readout_of_graphs() {
     let set = support::small_set();

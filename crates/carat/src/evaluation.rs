@@ -67,7 +67,7 @@ impl<'a> Evaluator<'a> {
         let mut sum = ScoreSum::default();
         let work = &mut self.work;
         self.batches.for_each(0, |batch| {
-            network.forward(&batch.blocks, &batch.input, work);
+            network.forward_lean(&batch.blocks, &batch.input, work);
             let rows = work.scores().chunks_exact(classes).zip(&batch.labels);
             rows.for_each(|(scores, &label)| sum.add(scores, label));
             Ok::<bool, Error>(true)
@@ -185,7 +185,7 @@ pub fn coherence(
     let mut work = Workspace::default();
     let mut sum = CoherenceSum::default();
     batches.for_each(0, |batch| {
-        network.forward(&batch.blocks, &batch.input, &mut work);
+        network.forward_lean(&batch.blocks, &batch.input, &mut work);
         add_targets(&mut sum, dataset, &batch.blocks, work.attention(layers - 1), heads);
         Ok::<bool, Error>(true)
     })?;

@@ -47,7 +47,10 @@ impl Learner {
         let Self { network, adam, regulariser, seed, work, gradient } = self;
         let Batch { blocks, input, labels, number } = batch;
         threads::awake(|| {
-            network.forward(blocks, input, work);
+            match regulariser {
+                Some(regulariser) if regulariser.deletes_alone() => network.forward(blocks, input, work),
+                _ => network.forward_lean(blocks, input, work),
+            }
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
                 regulariser.apply(network, Step { blocks, input, labels, epoch, seed }, work)

@@ -69,11 +69,10 @@ fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
     assert_eq!(report.arms.len(), 3 * 6);
     for kind in &config.kinds {
         let runs = |treatment| &report.arm(Some(0.4), *kind, treatment).unwrap().runs;
-        for treatment in [Treatment::Control, Treatment::Car] {
-            assert_eq!(runs(treatment), runs(Treatment::Baseline), "{kind} {}", treatment.label());
-        }
-        // More targets in a batch change the order of sums, and so the last bits.
-        for treatment in [Treatment::EveryNodeControl, Treatment::EveryNode] {
+        assert_eq!(runs(Treatment::Control), runs(Treatment::Baseline), "{kind}");
+        // Layers that are computed one by one, because deletions ask for what lies between them, and more targets in a batch
+        // change the order of sums, and so the last bits.
+        for treatment in [Treatment::Car, Treatment::EveryNodeControl, Treatment::EveryNode] {
             let difference = runs(treatment)[0].test_loss - runs(Treatment::Baseline)[0].test_loss;
             assert!(difference.abs() < 1e-6, "{kind} {}: {difference}", treatment.label());
         }

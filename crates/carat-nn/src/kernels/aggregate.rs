@@ -30,7 +30,7 @@ pub(crate) fn target_chunks(offsets: &[usize]) -> Chunks {
 
 /// Sources in chunks, for the passes that gather over out-edges.
 pub(crate) fn source_chunks(block: &Block<'_>) -> Chunks {
-    Chunks::even(block.num_sources(), CHUNK_EDGES / 2)
+    Chunks::pairs(block.num_sources(), CHUNK_EDGES / 3)
 }
 
 /// What every pass over in-edges needs to know.
@@ -269,7 +269,13 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
 
 /// Writes the sums over one source's out-edges for H heads from head `first` on.
 #[inline(always)]
-fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, values: &[T], first: usize, sums: &mut [T]) {
+pub(crate) fn out_edge_sums<T: Real, const H: usize>(
+    block: Block<'_>,
+    source: usize,
+    values: &[T],
+    first: usize,
+    sums: &mut [T],
+) {
     let heads = sums.len();
     let mut some = [T::ZERO; H];
     for (_, e) in block.out_edges(source) {

@@ -2,11 +2,12 @@
 
 use pulp::Simd;
 
+use super::heads::by_heads;
 use super::vector;
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::matrix::{Matrix, MatrixMut, product_here, row_chunks};
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Parts, Rows};
 
 /// Rows whose columns are summed before the next ones are read.
 const SUMMED_ROWS: usize = 64;
@@ -32,6 +33,53 @@ fn affine_then<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: 
         product_here(MatrixMut::new(out, range.len(), width), a.rows(range), b, T::ONE, true);
         then(out);
     });
+}
+
+/// Columns up to which a product is made of one sum for each of them; a GEMM would leave most of its vectors empty.
+const FEW: usize = 16;
+
+/// Rows per chunk of a product with few columns, at least.
+const NARROW_ROWS: usize = 64;
+
+/// out += a b^T, or `row` + a b^T, on all threads.
+pub(crate) fn add_products<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: Option<&[T]>) {
+    let columns = b.num_rows();
+    product_chunks(a.num_rows(), columns, b.t().num_rows()).run(Rows::new(out, columns), |range, out| {
+        add_products_here(out.into_slice(), a.rows(range), b, row);
+    });
+}
+
+/// Chunks for [`add_products_here`] with so many columns, each a sum of so many terms.
+pub(crate) fn product_chunks(rows: usize, columns: usize, terms: usize) -> Chunks {
+    if columns <= FEW { Chunks::pairs(rows, NARROW_ROWS) } else { row_chunks(rows, columns * terms) }
+}
+
+/// [`add_products`] on this thread alone.
+pub(crate) fn add_products_here<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: Option<&[T]>) {
+    if let Some(row) = row {
+        fill_rows(out, row);
+    }
+    if b.num_rows() <= FEW {
+        narrow_products(out, a, b);
+    } else {
+        product_here(MatrixMut::new(out, a.num_rows(), b.num_rows()), a, b.t(), T::ONE, true);
+    }
+}
+
+#[pulp::with_simd(narrow_products = pulp::Arch::new())]
+#[inline(always)]
+fn narrow_products_simd<'a, S: Simd, T: Real>(simd: S, out: &'a mut [T], a: Matrix<'a, T>, b: Matrix<'a, T>) {
+    for (row, out) in out.chunks_exact_mut(b.num_rows()).enumerate() {
+        let a = a.row(row);
+        by_heads!(b.num_rows(), |first, H| {
+            let mut rows = [a; H];
+            for h in 0..H {
+                rows[h] = b.row(first + h);
+            }
+            let products = vector::products(simd, rows, a);
+            out[first..first + H].iter_mut().zip(products).for_each(|(out, product)| *out += product);
+        });
+    }
 }
 
 /// Writes `row` into every row of `out`.
@@ -63,6 +111,17 @@ fn add_column_sums_here_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], m
     for matrix in matrix.chunks(SUMMED_ROWS * width) {
         weighted_sums(simd, sums, Start::Output, &AllRows { matrix, width });
     }
+}
+
+/// sums = the column sums of a row-major matrix as wide as `sums`, on this thread alone.
+pub(crate) fn write_column_sums_here<T: Real>(sums: &mut [T], matrix: &[T]) {
+    sums.fill(T::ZERO);
+    add_column_sums_here(sums, matrix);
+}
+
+/// sums += all parts.
+pub(crate) fn add_parts<T: Real>(sums: &mut [T], parts: Parts<'_, T>) {
+    parts.all().for_each(|part| add_column_sums_here(sums, part));
 }
 
 /// Every row of a matrix, with weight 1.
@@ -151,6 +210,25 @@ mod tests {
             for (c, sum) in sums.iter().enumerate() {
                 let expected: f64 = 2.0 + (0..rows).map(|r| matrix[r * width + c]).sum::<f64>();
                 assert_eq!(*sum, expected, "{rows} rows, column {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_few_and_of_many_columns_equal_the_definition() {
+        for (rows, columns, terms) in [(1, 1, 3), (5, 7, 40), (130, 7, 33), (70, FEW + 1, 20), (0, 3, 4)] {
+            let value = |i: usize| (i % 13) as f64 - 6.0;
+            let a: Vec<f64> = (0..rows * (terms + 1)).map(value).collect();
+            let b: Vec<f64> = (0..columns * (terms + 2)).map(|i| value(i + 5)).collect();
+            let row: Vec<f64> = (0..columns).map(value).collect();
+            let (a, b) = (Matrix::strided(&a, rows, terms, terms + 1), Matrix::strided(&b, columns, terms, terms + 2));
+            let mut out = vec![3.0; rows * columns];
+            add_products(&mut out, a, b, Some(&row));
+            add_products(&mut out, a, b, None);
+            for (at, found) in out.iter().enumerate() {
+                let (r, c) = (at / columns, at % columns);
+                let product: f64 = a.row(r).iter().zip(b.row(c)).map(|(a, b)| a * b).sum();
+                assert_eq!(*found, row[c] + 2.0 * product, "{rows} x {columns} of {terms} terms, at {r}, {c}");
             }
         }
     }

@@ -20,11 +20,21 @@ pub(crate) fn dot<S: Simd, T: Real>(simd: S, x: &[T], y: &[T]) -> T {
 /// x_h . y for H rows x_h, one after another.
 #[inline(always)]
 pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) -> [T; H] {
-    let (width, lanes) = (x.len() / H, T::lanes::<S>());
-    let y = &y[..width];
+    let width = x.len() / H;
+    let mut rows = [x; H];
+    for h in 0..H {
+        rows[h] = &x[h * width..(h + 1) * width];
+    }
+    products(simd, rows, &y[..width])
+}
+
+/// x_h . y for H rows x_h as long as y.
+#[inline(always)]
+pub(crate) fn products<S: Simd, T: Real, const H: usize>(simd: S, x: [&[T]; H], y: &[T]) -> [T; H] {
+    let (width, lanes) = (y.len(), T::lanes::<S>());
     let mut results = [T::ZERO; H];
     if width < lanes {
-        for (result, x) in results.iter_mut().zip(x.chunks_exact(width.max(1))) {
+        for (result, x) in results.iter_mut().zip(x) {
             for (&x, &y) in x.iter().zip(y) {
                 *result = multiply_add::<S, T>(x, y, *result);
             }
@@ -36,7 +46,7 @@ pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) 
     // Cut once, so that the loop below has nothing to check.
     let mut rows = [whole; H];
     for h in 0..H {
-        rows[h] = &T::vectors(simd, &x[h * width..(h + 1) * width])[..whole.len()];
+        rows[h] = &T::vectors(simd, &x[h][..width])[..whole.len()];
     }
     for n in 0..whole.len() {
         for h in 0..H {
@@ -48,7 +58,7 @@ pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) 
         let last = width - lanes;
         let y = T::multiply(simd, T::load(simd, &y[last..]), unvisited::<S, T>(simd, width));
         for h in 0..H {
-            sums[h] = T::multiply_add(simd, T::load(simd, &x[h * width + last..]), y, sums[h]);
+            sums[h] = T::multiply_add(simd, T::load(simd, &x[h][last..]), y, sums[h]);
         }
     }
     for h in 0..H {

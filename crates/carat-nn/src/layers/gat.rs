@@ -14,10 +14,12 @@ use std::ops::Range;
 use carat_graph::Block;
 use pulp::Simd;
 
+use super::gat_pair::GatPair;
 use super::{
-    Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
+    Attention, Cost, LayerPair, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
+    per_head,
 };
-use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, AGGREGATE, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
 use crate::kernels::prefetch::{Lookahead, prefetch_row};
@@ -26,21 +28,21 @@ use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
-/// Nodes per chunk when their own scores are computed.
-const CHUNK_NODES: usize = 128;
+/// Nodes per chunk when their own scores are computed, at least.
+const CHUNK_NODES: usize = 64;
 
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
 pub(crate) const SCORE_SLOPE: f64 = 0.2;
 
 /// Where the sources' state keeps u and the value matrices side by side.
-const U: usize = 1;
-const PACKED: usize = 2;
+pub(super) const U: usize = 1;
+pub(super) const PACKED: usize = 2;
 
 /// Where the targets' state keeps their own scores and, for products, the vectors led through the value matrices.
-const TARGET_SCORE: usize = 1;
+pub(super) const TARGET_SCORE: usize = 1;
 const FOLDED: usize = 2;
 
 /// The GAT layer.
@@ -48,7 +50,7 @@ const FOLDED: usize = 2;
 pub struct Gat;
 
 /// Lengths of lin.weight, att_src, att_dst, bias.
-fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 4] {
+pub(super) fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 4] {
     [heads * width * width, heads * width, heads * width, width]
 }
 
@@ -136,46 +138,73 @@ impl<T: Real> Attention<T> for Gat {
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
-        let (sources, targets) = (block.num_sources(), block.num_targets());
-        let Upstream { d_out, d_attention } = upstream;
-        let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
-        let [d_weight, d_att_src, d_att_dst, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let [source_score, u, packed] = &state.sources.buffers;
-        let [aggregate, target_score, _] = &state.targets.buffers;
-        let alpha = &state.targets.alpha;
-        let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
-        dense::add_column_sums(d_bias, d_out);
-        let d_aggregate = sized(d_aggregate, targets * heads * width);
-        let d_packed = sized(d_packed, weight.len());
-        per_head::average_backward(d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
+        let targets = block.num_targets();
+        let weights = lengths(pass.shape)[0];
+        let [.., d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        dense::add_column_sums(d_bias, upstream.d_out);
+        let aggregate = &state.targets.buffers[AGGREGATE];
+        let [d_aggregate, d_packed, ..] = &mut state.scratch;
+        let d_aggregate = sized(d_aggregate, targets * pass.shape.heads * pass.shape.width);
+        let d_packed = sized(d_packed, weights);
+        let packed = &state.sources.buffers[PACKED];
+        per_head::average_backward(upstream.d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
+        sums_backward(pass, block, upstream.d_attention, state, d_parameters, d_h);
+    }
 
-        let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
-        let score = GatScore { source_score, target_score, heads };
-        let d_score = sized(d_score, block.num_edges() * heads);
-        let (d_source_score, d_target_score) =
-            sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
-        let saved = Saved { alpha, d_aggregate, d_attention };
-        aggregate::backward_targets(shape, score, saved, d_score, d_target_score);
-        let gradients = Gradients { alpha, d_aggregate, d_score };
-        let own = NodeScores { u, d_target_score, heads, width };
-        let d_u = sized(d_u, (aggregate::source_chunks(&block).len() + 1) * u.len());
-        let (d_u, d_u_parts) = d_u.split_at_mut(u.len());
-        aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
-        d_u.fill(T::ZERO);
-        dense::add_column_sums(d_u, d_u_parts);
-        let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
-        let sides = [Side { att: att_src, d_u: d_u_src }, Side { att: att_dst, d_u: d_u_dst }];
-        let outputs = (Rows::new(d_weight, width), Rows::new(d_att_src, 1), Rows::new(d_att_dst, 1));
-        per_head::weight_chunks(heads * width, width).run(outputs, |range, (d_weight, d_att_src, d_att_dst)| {
-            let outputs = (d_weight.into_slice(), d_att_src.into_slice(), d_att_dst.into_slice());
-            weight_gradients(weight, d_packed, sides, pass.shape, range.start, outputs);
-        });
+    fn pair(&self) -> Option<&dyn LayerPair<T>> {
+        Some(&GatPair)
     }
 }
 
+/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the first two
+/// rooms of the state's scratch.
+pub(super) fn sums_backward<T: Real>(
+    pass: Pass<'_, T>,
+    block: Block<'_>,
+    d_attention: &[T],
+    state: &mut LayerState<T>,
+    d_parameters: &mut [T],
+    d_h: &mut [T],
+) {
+    let LayerShape { width, heads } = pass.shape;
+    let (sources, targets) = (block.num_sources(), block.num_targets());
+    let [source_score, u, _] = &state.sources.buffers;
+    let target_score = &state.targets.buffers[TARGET_SCORE];
+    let alpha = &state.targets.alpha;
+    let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
+    let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
+    let score = GatScore { source_score, target_score, heads };
+    let d_score = sized(d_score, block.num_edges() * heads);
+    let (d_source_score, d_target_score) =
+        sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
+    let saved = Saved { alpha, d_aggregate, d_attention };
+    aggregate::backward_targets(shape, score, saved, d_score, d_target_score);
+    let gradients = Gradients { alpha, d_aggregate, d_score };
+    let own = NodeScores { u, d_target_score, heads, width };
+    let d_u = sized(d_u, (aggregate::source_chunks(&block).len() + 1) * u.len());
+    let (d_u, d_u_parts) = d_u.split_at_mut(u.len());
+    aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
+    d_u.fill(T::ZERO);
+    dense::add_column_sums(d_u, d_u_parts);
+    weights_backward(pass, Parts::one(d_packed), d_u, d_parameters);
+}
+
+/// The gradients of the parameters that scores and values share, from those of the packed value matrices and of u.
+pub(super) fn weights_backward<T: Real>(pass: Pass<'_, T>, d_packed: Parts<'_, T>, d_u: &[T], d_parameters: &mut [T]) {
+    let LayerShape { width, heads } = pass.shape;
+    let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
+    let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(pass.shape));
+    let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
+    let sides = [Side { att: att_src, d_u: d_u_src }, Side { att: att_dst, d_u: d_u_dst }];
+    let outputs = (Rows::new(d_weight, width), Rows::new(d_att_src, 1), Rows::new(d_att_dst, 1));
+    per_head::weight_chunks(heads * width, width).run(outputs, |range, (d_weight, d_att_src, d_att_dst)| {
+        let outputs = (d_weight.into_slice(), d_att_src.into_slice(), d_att_dst.into_slice());
+        weight_gradients(weight, d_packed, sides, pass.shape, range.start, outputs);
+    });
+}
+
 /// Fills the attention and the sums of the inputs; gives the sums.
-fn aggregate<'a, T: Real>(
+pub(super) fn aggregate<'a, T: Real>(
     pass: Pass<'_, T>,
     sources: &SourceState<T>,
     targets: Targets<'_, T>,
@@ -201,9 +230,9 @@ fn aggregate<'a, T: Real>(
 }
 
 /// s_ik = h_i . u_k
-fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
+pub(super) fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: usize) {
     let width = u.len() / heads;
-    Chunks::even(scores.len() / heads, CHUNK_NODES).run(Rows::new(scores, heads), |range, scores| {
+    Chunks::pairs(scores.len() / heads, CHUNK_NODES).run(Rows::new(scores, heads), |range, scores| {
         node_score_rows(scores.into_slice(), &h[range.start * width..range.end * width], u, heads);
     });
 }
@@ -218,7 +247,7 @@ fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &
 }
 
 /// u_k = W_k^T a_k for both sides, and the W_k side by side: one pass over W.
-fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, u: &mut Vec<T>, packed: &mut [T]) {
+pub(super) fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, u: &mut Vec<T>, packed: &mut [T]) {
     let all = shape.heads * shape.width;
     let chunks = per_head::weight_chunks(shape.width, all);
     let (whole, parts) = sized(u, (chunks.len() + 1) * 2 * all).split_at_mut(2 * all);
@@ -258,7 +287,7 @@ fn score_vectors_simd<'a, S: Simd, T: Real>(
 fn weight_gradients_simd<'a, S: Simd, T: Real>(
     simd: S,
     weight: &'a [T],
-    d_packed: &'a [T],
+    d_packed: Parts<'a, T>,
     sides: [Side<'a, T>; 2],
     shape: LayerShape,
     first: usize,
@@ -269,7 +298,9 @@ fn weight_gradients_simd<'a, S: Simd, T: Real>(
     for (at, d_weight) in d_weight.chunks_exact_mut(width).enumerate() {
         let row = first + at;
         let (head, weight) = (row / width, &weight[row * width..(row + 1) * width]);
-        vector::add_scaled(simd, d_weight, T::ONE, per_head::packed_row(d_packed, row, shape));
+        for d_packed in d_packed.all() {
+            vector::add_scaled(simd, d_weight, T::ONE, per_head::packed_row(d_packed, row, shape));
+        }
         for (side, d_att) in sides.iter().zip([&mut *d_att_src, &mut *d_att_dst]) {
             let d_u = &side.d_u[head * width..(head + 1) * width];
             vector::add_scaled(simd, d_weight, side.att[row], d_u);
@@ -287,10 +318,10 @@ struct Side<'a, T> {
 
 /// score_ijk = LeakyReLU(source_score_ik + target_score_jk)
 #[derive(Clone, Copy)]
-struct GatScore<'a, T> {
-    source_score: &'a [T],
-    target_score: &'a [T],
-    heads: usize,
+pub(super) struct GatScore<'a, T> {
+    pub(super) source_score: &'a [T],
+    pub(super) target_score: &'a [T],
+    pub(super) heads: usize,
 }
 
 impl<T: Real> GatScore<'_, T> {
@@ -340,11 +371,24 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
 
 /// The gradients of the sources' and the targets' scores, on their way to h and to u = [u_src, u_dst].
 #[derive(Clone, Copy)]
-struct NodeScores<'a, T> {
-    u: &'a [T],
-    d_target_score: &'a [T],
-    heads: usize,
-    width: usize,
+pub(super) struct NodeScores<'a, T> {
+    pub(super) u: &'a [T],
+    pub(super) d_target_score: &'a [T],
+    pub(super) heads: usize,
+    pub(super) width: usize,
+}
+
+impl<'a, T: Real> NodeScores<'a, T> {
+    /// What a source's scores add to the gradient of its row: vectors with their weights.
+    #[inline(always)]
+    pub(super) fn terms<'s>(
+        &self,
+        source: usize,
+        d_source: &'s [T],
+    ) -> impl Iterator<Item = (T, &'a [T])> + use<'a, 's, T> {
+        let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
+        d_source.iter().copied().chain(own.iter().copied()).zip(self.u.chunks_exact(self.width))
+    }
 }
 
 impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
@@ -365,8 +409,7 @@ impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
     /// s = h U^T, so d_h += d_s U; a target has a score of each side.
     #[inline(always)]
     fn source_rows(&self, source: usize, d_source: &[T], d_h: &mut impl RowSums<T, 1>) {
-        let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
-        for (u, &d_s) in self.u.chunks_exact(self.width).zip(d_source.iter().chain(own)) {
+        for (d_s, u) in self.terms(source, d_source) {
             d_h.add([d_s], u);
         }
     }

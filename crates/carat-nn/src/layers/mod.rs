@@ -4,6 +4,7 @@
 //! one line in [`AttentionKind`].
 
 mod gat;
+mod gat_pair;
 mod gatv2;
 mod per_head;
 mod transformer;
@@ -243,6 +244,11 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Two layers at once, for a kind that then needs less of them.
+    fn pair(&self) -> Option<&dyn LayerPair<T>> {
+        None
+    }
+
     /// From the gradients of `out` and of the scores: adds to `d_parameters` and writes all of `d_h` (sources x F),
     /// whatever it held. `state` is as the forward pass over the block's targets left it.
     fn backward(
@@ -254,6 +260,58 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         d_parameters: &mut [T],
         d_h: &mut [T],
     );
+}
+
+/// One layer upon another, computed together: the lower one's outputs are never formed. Arrays have the lower layer first.
+pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
+    /// Whether that is less work on these blocks.
+    fn pays(&self, shape: LayerShape, blocks: [Block<'_>; 2]) -> bool;
+
+    /// As [`Attention::cost`], of both layers.
+    fn costs(&self, shape: LayerShape, blocks: [Block<'_>; 2]) -> Option<[Cost; 2]> {
+        let _ = (shape, blocks);
+        None
+    }
+
+    /// Fills `out` (the upper layer's targets x F), and the states as [`Attention::sources`] and [`Attention::targets`] of both
+    /// layers would.
+    fn forward(
+        &self,
+        layers: [PairedLayer<'_, T>; 2],
+        states: [&mut LayerState<T>; 2],
+        pair: &mut PairState<T>,
+        out: &mut [T],
+    );
+
+    /// As [`Attention::backward`] of the upper layer and then of the lower one, of whose output nobody has a gradient. `pair` is as
+    /// [`LayerPair::forward`] left it, or holds nothing of use where the layers were computed one by one.
+    fn backward(
+        &self,
+        layers: [PairedLayer<'_, T>; 2],
+        upstream: [Upstream<'_, T>; 2],
+        states: [&mut LayerState<T>; 2],
+        pair: &mut PairState<T>,
+        d_parameters: [&mut [T]; 2],
+        d_h: &mut [T],
+    );
+}
+
+/// A layer of a pair with its edges. The upper one has inputs only where the layers were computed one by one.
+#[derive(Debug, Clone, Copy)]
+pub struct PairedLayer<'a, T> {
+    /// Sizes, parameters, inputs.
+    pub pass: Pass<'a, T>,
+    /// Edges.
+    pub block: Block<'a>,
+}
+
+/// What two layers computed together keep beside their own states; each kind's file names its own.
+#[derive(Debug, Clone, Default)]
+pub struct PairState<T> {
+    /// Whatever the kind keeps from the forward to the backward pass.
+    pub buffers: [Vec<T>; 3],
+    /// Room for the backward pass.
+    pub scratch: [Vec<T>; 4],
 }
 
 /// The attention kinds that come with carat.

@@ -70,14 +70,23 @@ pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], shape: LayerSh
 pub(super) fn average<T: Real>(out: &mut [T], input: &[T], packed: &[T], bias: &[T], shape: LayerShape) {
     let LayerShape { width, heads } = shape;
     let (rows, all) = (out.len() / width, heads * width);
-    let share = T::ONE / T::from_f64(heads as f64);
-    let input = Matrix::new(input, rows, all);
     row_chunks(rows, all * width).run(Rows::new(out, width), |range, out| {
-        let out = out.into_slice();
-        dense::fill_rows(out, bias);
-        let out = MatrixMut::new(out, range.len(), width);
-        product_here(out, input.rows(range), Matrix::new(packed, width, all).t(), share, true);
+        average_here(out.into_slice(), &input[range.start * all..range.end * all], packed, bias, shape);
     });
+}
+
+/// [`average`] on this thread alone.
+pub(super) fn average_here<T: Real>(out: &mut [T], input: &[T], packed: &[T], bias: &[T], shape: LayerShape) {
+    let LayerShape { width, heads } = shape;
+    let (rows, all) = (out.len() / width, heads * width);
+    dense::fill_rows(out, bias);
+    let packed = Matrix::new(packed, width, all).t();
+    product_here(MatrixMut::new(out, rows, width), Matrix::new(input, rows, all), packed, share(heads), true);
+}
+
+/// 1/K
+fn share<T: Real>(heads: usize) -> T {
+    T::ONE / T::from_f64(heads as f64)
 }
 
 /// Backward of [`average`]: d_W_k = (1/K) d_out^T in_k, side by side, and d_in_k = (1/K) d_out W_k.
@@ -91,11 +100,28 @@ pub(super) fn average_backward<T: Real>(
 ) {
     let LayerShape { width, heads } = shape;
     let (rows, all) = (d_out.len() / width, heads * width);
-    let share = T::ONE / T::from_f64(heads as f64);
     let d_out = Matrix::new(d_out, rows, width);
     let input = Matrix::new(input, rows, all);
-    multiply(MatrixMut::new(d_packed, width, all), d_out.t(), input, share);
-    multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share);
+    multiply(MatrixMut::new(d_packed, width, all), d_out.t(), input, share(heads));
+    multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share(heads));
+}
+
+/// [`average_backward`] on this thread alone.
+pub(super) fn average_backward_here<T: Real>(
+    d_out: &[T],
+    input: &[T],
+    packed: &[T],
+    shape: LayerShape,
+    d_packed: &mut [T],
+    d_input: &mut [T],
+) {
+    let LayerShape { width, heads } = shape;
+    let (rows, all) = (d_out.len() / width, heads * width);
+    let d_out = Matrix::new(d_out, rows, width);
+    let input = Matrix::new(input, rows, all);
+    product_here(MatrixMut::new(d_packed, width, all), d_out.t(), input, share(heads), false);
+    let packed = Matrix::new(packed, width, all);
+    product_here(MatrixMut::new(d_input, rows, all), d_out, packed, share(heads), false);
 }
 
 /// out_k = scale * in_k W_k, or in_k W_k^T, for every head.

@@ -104,6 +104,11 @@ impl<T: Real> Regulariser<T> {
         self.teacher.as_mut()
     }
 
+    /// Whether it deletes edges one by one, for which a forward pass has to keep everything.
+    pub(crate) fn deletes_alone(&self) -> bool {
+        self.config.arm == Arm::Causal && self.config.interventions == Interventions::Exact
+    }
+
     /// L_c after a forward pass of `network`, whose gradient (times lambda) is left in `work` for the backward pass.
     pub fn apply(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> f64 {
         let targets = self.targets(network, step, work);
@@ -338,7 +343,7 @@ impl<T: Real> Regulariser<T> {
             let mut edges: Vec<u32> = round.iter().map(|deletion| deletion.edge).collect();
             edges.sort_unstable();
             let blocks = step.blocks.without(&edges);
-            network.forward(&blocks, step.input, &mut self.round_work);
+            network.forward_lean(&blocks, step.input, &mut self.round_work);
             let scores = self.round_work.scores();
             for deletion in round {
                 let entity = entities.of(deletion);
