@@ -128,6 +128,11 @@ pub fn multiply_add<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<
     product(out, a, b, scale, true);
 }
 
+/// out = scale * a b, on this thread alone.
+pub(crate) fn multiply_here<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
+    product_here(out, a, b, scale, false);
+}
+
 fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T, accumulate: bool) {
     let (columns, row_stride) = (out.columns, out.row_stride);
     assert_eq!(a.rows, out.rows, "rows of a product");

@@ -178,6 +178,49 @@ pub(crate) struct Gradients<'a, T> {
     pub(crate) d_score: &'a [T],
 }
 
+/// How the gradients of sums over in-edges reach the rows that were summed.
+pub(crate) trait SumGradients<T: Real>: Copy + Send + Sync {
+    /// Attention and the gradients of the scores, edges x heads.
+    fn by_edge(&self) -> [&[T]; 2];
+
+    /// The rows that [`SumGradients::edge_rows`] reads, anywhere among them.
+    fn rows(&self) -> &[T];
+
+    /// Asks for what it will soon read of a target, if there is such a one.
+    fn ask_for(&self, shape: Shape<'_, T>, target: u32);
+
+    /// Adds what an edge to `target` brings its source.
+    fn edge_rows(&self, shape: Shape<'_, T>, target: usize, edge: usize, d_h: &mut impl RowSums<T, 1>);
+}
+
+impl<T: Real> SumGradients<T> for Gradients<'_, T> {
+    #[inline(always)]
+    fn by_edge(&self) -> [&[T]; 2] {
+        [self.alpha, self.d_score]
+    }
+
+    #[inline(always)]
+    fn rows(&self) -> &[T] {
+        self.d_aggregate
+    }
+
+    #[inline(always)]
+    fn ask_for(&self, shape: Shape<'_, T>, target: u32) {
+        prefetch_row(self.d_aggregate, target, shape.heads * shape.width);
+    }
+
+    /// alpha_ijk d_agg_jk
+    #[inline(always)]
+    fn edge_rows(&self, shape: Shape<'_, T>, target: usize, edge: usize, d_h: &mut impl RowSums<T, 1>) {
+        let all = shape.heads * shape.width;
+        let alpha = &self.alpha[edge * shape.heads..(edge + 1) * shape.heads];
+        let d_aggregate = &self.d_aggregate[target * all..(target + 1) * all];
+        for (d_aggregate, &alpha) in d_aggregate.chunks_exact(shape.width).zip(alpha) {
+            d_h.add([alpha], d_aggregate);
+        }
+    }
+}
+
 /// What the pass over targets reads: attention, the gradient of the sums, and a gradient that reaches the scores of the
 /// first edges directly.
 #[derive(Clone, Copy)]
@@ -215,13 +258,13 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// Backward over sources: d_h_i = sum over out-edges of alpha_ijk d_agg_jk and the kind's own part; fills `d_source`, and
-/// `sums` with one row per chunk of [`source_chunks`].
+/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule, and the
+/// kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
     block: Block<'_>,
     shape: Shape<'_, T>,
     own: impl SourceGradient<T>,
-    gradients: Gradients<'_, T>,
+    gradients: impl SumGradients<T>,
     d_h: &mut [T],
     d_source: &mut [T],
     sums: &mut [T],
@@ -240,23 +283,24 @@ pub(crate) fn backward_sources<T: Real>(
 
 #[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
 #[inline(always)]
-fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
+fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>, G: SumGradients<T>>(
     simd: S,
     block: Block<'a>,
     shape: Shape<'a, T>,
     own: C,
     first: usize,
-    gradients: Gradients<'a, T>,
+    gradients: G,
     outputs: (&'a mut [T], &'a mut [T], &'a mut [T]),
 ) {
     let (d_h, d_source, sums) = outputs;
     let source_width = own.source_width();
-    let ahead = Lookahead::over(gradients.d_aggregate);
+    let ahead = Lookahead::over(gradients.rows());
+    let [_, d_score] = gradients.by_edge();
     for (row, d_h) in d_h.chunks_exact_mut(shape.width).enumerate() {
         let source = first + row;
         let d_source = &mut d_source[row * source_width..(row + 1) * source_width];
-        prefetch_edges(block, source, ahead, [gradients.d_score, gradients.alpha], shape.heads);
-        by_heads!(source_width, |first, H| out_edge_sums::<T, H>(block, source, gradients.d_score, first, d_source));
+        prefetch_edges(block, source, ahead, gradients.by_edge(), shape.heads);
+        by_heads!(source_width, |first, H| out_edge_sums::<T, H>(block, source, d_score, first, d_source));
         weighted_sums::<S, T, 1>(
             simd,
             d_h,
@@ -269,13 +313,7 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>>(
 
 /// Writes the sums over one source's out-edges for H heads from head `first` on.
 #[inline(always)]
-pub(crate) fn out_edge_sums<T: Real, const H: usize>(
-    block: Block<'_>,
-    source: usize,
-    values: &[T],
-    first: usize,
-    sums: &mut [T],
-) {
+fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, values: &[T], first: usize, sums: &mut [T]) {
     let heads = sums.len();
     let mut some = [T::ZERO; H];
     for (_, e) in block.out_edges(source) {
@@ -287,35 +325,31 @@ pub(crate) fn out_edge_sums<T: Real, const H: usize>(
     sums[first..first + H].copy_from_slice(&some);
 }
 
-/// All that the gradient of one source's h is the sum of: the gradients of the sums that it went into, weighted by the
-/// attention it had in them, and the kind's own part.
-struct SourceRows<'a, T, C> {
+/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and the
+/// kind's own part.
+struct SourceRows<'a, T, C, G> {
     block: Block<'a>,
     shape: Shape<'a, T>,
     own: C,
     source: usize,
-    gradients: Gradients<'a, T>,
+    gradients: G,
     d_source: &'a [T],
 }
 
-impl<T: Real, C: SourceGradient<T>> WeightedRows<T, 1> for SourceRows<'_, T, C> {
+impl<T: Real, C: SourceGradient<T>, G: SumGradients<T>> WeightedRows<T, 1> for SourceRows<'_, T, C, G> {
     #[inline(always)]
     fn add_to(&self, sums: &mut impl RowSums<T, 1>) {
-        let (heads, width) = (self.shape.heads, self.shape.width);
-        let all = heads * width;
-        let ahead = Lookahead::over(self.gradients.d_aggregate).rows;
+        let heads = self.shape.heads;
+        let ahead = Lookahead::over(self.gradients.rows()).rows;
+        let [_, d_score] = self.gradients.by_edge();
         let (later, _) = self.block.out_edges_from(self.source);
         for (at, (j, e)) in self.block.out_edges(self.source).enumerate() {
             if let Some(&later) = later.get(at + ahead) {
-                prefetch_row(self.gradients.d_aggregate, later, all);
+                self.gradients.ask_for(self.shape, later);
                 self.own.ask_for(later);
             }
-            let alpha = &self.gradients.alpha[e * heads..(e + 1) * heads];
-            let d_aggregate = &self.gradients.d_aggregate[j * all..(j + 1) * all];
-            for (d_aggregate, &alpha) in d_aggregate.chunks_exact(width).zip(alpha) {
-                sums.add([alpha], d_aggregate);
-            }
-            self.own.edge_rows(j, &self.gradients.d_score[e * heads..(e + 1) * heads], sums);
+            self.gradients.edge_rows(self.shape, j, e, sums);
+            self.own.edge_rows(j, &d_score[e * heads..(e + 1) * heads], sums);
         }
         self.own.source_rows(self.source, self.d_source, sums);
     }

@@ -17,6 +17,7 @@ pub(crate) mod heads;
 pub(crate) mod moments;
 pub(crate) mod prefetch;
 pub(crate) mod simd;
+pub(crate) mod slots;
 pub(crate) mod softmax;
 pub(crate) mod sparse;
 pub(crate) mod vector;

@@ -147,7 +147,7 @@ impl<T: Real> Attention<T> for Gat {
         let d_aggregate = sized(d_aggregate, targets * pass.shape.heads * pass.shape.width);
         let d_packed = sized(d_packed, weights);
         let packed = &state.sources.buffers[PACKED];
-        per_head::average_backward(upstream.d_out, aggregate, packed, pass.shape, d_packed, d_aggregate);
+        per_head::average_backward(multiply, upstream.d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
         sums_backward(pass, block, upstream.d_attention, state, d_parameters, d_h);
     }
 
@@ -237,9 +237,16 @@ pub(super) fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: us
     });
 }
 
+/// [`node_scores`] on this thread alone.
 #[pulp::with_simd(node_score_rows = pulp::Arch::new())]
 #[inline(always)]
-fn node_score_rows_simd<'a, S: Simd, T: Real>(simd: S, scores: &'a mut [T], h: &'a [T], u: &'a [T], heads: usize) {
+pub(super) fn node_score_rows_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    scores: &'a mut [T],
+    h: &'a [T],
+    u: &'a [T],
+    heads: usize,
+) {
     let width = u.len() / heads;
     for (scores, h) in scores.chunks_exact_mut(heads).zip(h.chunks_exact(width)) {
         dots_by_head(simd, u, h, scores);
@@ -378,19 +385,6 @@ pub(super) struct NodeScores<'a, T> {
     pub(super) width: usize,
 }
 
-impl<'a, T: Real> NodeScores<'a, T> {
-    /// What a source's scores add to the gradient of its row: vectors with their weights.
-    #[inline(always)]
-    pub(super) fn terms<'s>(
-        &self,
-        source: usize,
-        d_source: &'s [T],
-    ) -> impl Iterator<Item = (T, &'a [T])> + use<'a, 's, T> {
-        let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
-        d_source.iter().copied().chain(own.iter().copied()).zip(self.u.chunks_exact(self.width))
-    }
-}
-
 impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
     fn source_width(&self) -> usize {
         self.heads
@@ -409,7 +403,8 @@ impl<T: Real> SourceGradient<T> for NodeScores<'_, T> {
     /// s = h U^T, so d_h += d_s U; a target has a score of each side.
     #[inline(always)]
     fn source_rows(&self, source: usize, d_source: &[T], d_h: &mut impl RowSums<T, 1>) {
-        for (d_s, u) in self.terms(source, d_source) {
+        let own = self.d_target_score.get(source * self.heads..(source + 1) * self.heads).unwrap_or(&[]);
+        for (u, &d_s) in self.u.chunks_exact(self.width).zip(d_source.iter().chain(own)) {
             d_h.add([d_s], u);
         }
     }

@@ -273,8 +273,7 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Fills `out` (the upper layer's targets x F), and the states as [`Attention::sources`] and [`Attention::targets`] of both
-    /// layers would.
+    /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`] needs.
     fn forward(
         &self,
         layers: [PairedLayer<'_, T>; 2],

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::LayerShape;
 use crate::kernels::dense;
-use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
+use crate::matrix::{Matrix, MatrixMut, multiply_add, product_here, row_chunks};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -89,39 +89,21 @@ fn share<T: Real>(heads: usize) -> T {
     T::ONE / T::from_f64(heads as f64)
 }
 
-/// Backward of [`average`]: d_W_k = (1/K) d_out^T in_k, side by side, and d_in_k = (1/K) d_out W_k.
-pub(super) fn average_backward<T: Real>(
-    d_out: &[T],
-    input: &[T],
-    packed: &[T],
+/// Backward of [`average`]: d_W_k = (1/K) d_out^T in_k, side by side, and d_in_k = (1/K) d_out W_k. `multiply` is told how to
+/// multiply: on all threads, or on this one alone.
+pub(super) fn average_backward<'a, T: Real>(
+    multiply: impl Fn(MatrixMut<'_, T>, Matrix<'a, T>, Matrix<'a, T>, T),
+    d_out: &'a [T],
+    input: &'a [T],
+    packed: &'a [T],
     shape: LayerShape,
-    d_packed: &mut [T],
-    d_input: &mut [T],
+    [d_packed, d_input]: [&mut [T]; 2],
 ) {
     let LayerShape { width, heads } = shape;
     let (rows, all) = (d_out.len() / width, heads * width);
     let d_out = Matrix::new(d_out, rows, width);
-    let input = Matrix::new(input, rows, all);
-    multiply(MatrixMut::new(d_packed, width, all), d_out.t(), input, share(heads));
+    multiply(MatrixMut::new(d_packed, width, all), d_out.t(), Matrix::new(input, rows, all), share(heads));
     multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share(heads));
-}
-
-/// [`average_backward`] on this thread alone.
-pub(super) fn average_backward_here<T: Real>(
-    d_out: &[T],
-    input: &[T],
-    packed: &[T],
-    shape: LayerShape,
-    d_packed: &mut [T],
-    d_input: &mut [T],
-) {
-    let LayerShape { width, heads } = shape;
-    let (rows, all) = (d_out.len() / width, heads * width);
-    let d_out = Matrix::new(d_out, rows, width);
-    let input = Matrix::new(input, rows, all);
-    product_here(MatrixMut::new(d_packed, width, all), d_out.t(), input, share(heads), false);
-    let packed = Matrix::new(packed, width, all);
-    product_here(MatrixMut::new(d_input, rows, all), d_out, packed, share(heads), false);
 }
 
 /// out_k = scale * in_k W_k, or in_k W_k^T, for every head.
