@@ -1,10 +1,8 @@
 //! Logits, attention, loss and gradients against PyG's, for exactly PyG's weights. `tools/golden` makes the files.
 
-mod support;
-
+use crate::support::{Golden, close, compare_gradient, data_dir, network, small_graph, small_set};
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
-use support::{Golden, close, compare_gradient, data_dir, network, small_graph, small_set};
 
 const LOGITS: f64 = 1e-4;
 const ATTENTION: f64 = 1e-5;

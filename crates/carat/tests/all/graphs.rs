@@ -1,11 +1,9 @@
 //! Classifying graphs: the regulariser against deleting edges and running everything, by hand and by finite differences;
 //! training the same bits on any number of threads; and what a network says about the graphs of a set.
 
-#[path = "../../carat-nn/tests/support/mod.rs"]
-mod support;
-
 use std::ops::ControlFlow;
 
+use crate::support::small_set;
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect};
 use carat::{
     Arm, CarConfig, EffectSettings, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target, Task, TrainConfig,
@@ -16,7 +14,6 @@ use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, 
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, check, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use support::small_set;
 
 /// Six labelled graphs and one that takes no part. Graphs 1, 3 and 4 have no edges.
 const GRAPHS: [u32; 7] = [5, 3, 0, 1, 4, 2, 6];

@@ -1,7 +1,5 @@
 //! Every hand-derived gradient against central differences, in f64.
 
-mod support;
-
 use carat_graph::{BlockBuilder, Blocks, CsrMatrix, Features, Graph};
 use carat_nn::check::{self, ParameterCheck};
 use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, loss};
@@ -132,7 +130,7 @@ fn every_parameter_of_few_targets_and_the_lean_pass() {
 
 #[test]
 fn every_parameter_through_the_readout_of_graphs() {
-    let set = support::small_set();
+    let set = crate::support::small_set();
     for arch in AttentionKind::ALL {
         for (heads, layers) in [(1, 1), (3, 1), (2, 2), (1, 3)] {
             let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3 };

@@ -1,11 +1,9 @@
 //! The graph convolution network: against PyG's GCNConv, and its gradients against central differences.
 
-mod support;
-
+use crate::support::{Golden, close, compare_gradient, data_dir, fill, small_graph};
 use carat_graph::Dataset;
 use carat_nn::check::{ParameterCheck, whole_graph_gradient};
 use carat_nn::{GcnConfig, GcnNetwork, GcnNorm, Labelled, Real, WholeGraph, WholeGraphModel};
-use support::{Golden, close, compare_gradient, data_dir, fill, small_graph};
 
 const HIDDEN: usize = 8;
 

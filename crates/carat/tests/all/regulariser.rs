@@ -1,16 +1,13 @@
 //! The regulariser against PyG's brute force (golden files of `tools/golden/make_car_golden.py`), against finite
 //! differences, and against itself: rounds agree with exact interventions.
 
-#[path = "../../carat-nn/tests/support/mod.rs"]
-mod support;
-
+use crate::support::{Golden, data_dir, network, small_graph};
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect, log_ratio};
 use carat::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target, TrainConfig};
 use carat_graph::{BlockBuilder, Blocks, Dataset, Graph};
 use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Real, Rerun, Workspace, check, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use support::{Golden, data_dir, network, small_graph};
 
 const LAMBDA: f64 = 0.7;
 

@@ -1,8 +1,7 @@
 //! CAL's model: PyTorch's scores, loss, gradients and running statistics; gradients by differences; the same bits for any
 //! number of threads. `tools/golden/make_cal_golden.py` makes the files.
 
-mod support;
-
+use crate::support::{Golden, small_graph};
 use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels, Split};
 use carat_nn::{
     Cal, CalConfig, CalError, CalHead, Labelled, Layout, Real, WholeGraph, WholeGraphModel, check,
@@ -11,7 +10,6 @@ use carat_nn::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
-use support::{Golden, small_graph};
 
 const HIDDEN: usize = 8;
 const SIZES: [(usize, usize); 3] = [(1, 1), (2, 2), (4, 1)];

@@ -1,0 +1,10 @@
+//! One binary: each would compile the networks in f64 anew.
+
+#[path = "../../../carat-nn/tests/support/mod.rs"]
+mod support;
+
+mod effects;
+mod graphs;
+mod regulariser;
+mod rewire;
+mod whole_graph;
