@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows};
+use crate::rows::{ChunkRows, Chunks, Rows, is_on_this_thread};
 
 /// A read-only view of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -182,8 +182,11 @@ fn long_product<T: Real>(
 }
 
 /// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads
-/// finish together, and multiples of the six rows that a GEMM kernel takes at a time.
+/// finish together, and multiples of the six rows that a GEMM kernel takes at a time. One chunk where no thread shares them.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
+    if is_on_this_thread() {
+        return Chunks::even(rows, rows);
+    }
     let work = rows * work_per_row;
     let most = (rows / CHUNK_ROWS / 2 * 2).max(2);
     let count = if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).clamp(2, most) };

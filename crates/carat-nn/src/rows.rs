@@ -3,7 +3,31 @@
 //! Work is cut into chunks of rows whose borders depend on the data alone. Each chunk owns its rows of every output,
 //! so nothing is added up across threads; which thread computes a chunk does not matter.
 
+use std::cell::Cell;
 use std::ops::Range;
+
+thread_local! {
+    /// Whether this thread shares its work with no other.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `work` in such a way that all of its chunks run on this thread: for work of which each thread has its own already.
+pub(crate) fn on_this_thread<R>(work: impl FnOnce() -> R) -> R {
+    /// Leaves the thread as it was, also after a panic.
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ALONE.set(self.0);
+        }
+    }
+    let _before = Before(ALONE.replace(true));
+    work()
+}
+
+/// Whether chunks run on this thread alone, because the work says so. The number of threads has no part in it.
+pub(crate) fn is_on_this_thread() -> bool {
+    ALONE.get()
+}
 
 /// Mutable rows that can be cut in two.
 pub trait SplitRows: Send + Sized {
@@ -215,7 +239,7 @@ fn run_chunks<R: SplitRows>(borders: &[usize], rows: R, work: &(impl Fn(Range<us
             let middle = borders.len() / 2;
             let (left, right) = rows.split(borders[middle]);
             let (first, second) = (&borders[..=middle], &borders[middle..]);
-            if rayon::current_num_threads() == 1 {
+            if rayon::current_num_threads() == 1 || is_on_this_thread() {
                 run_chunks(first, left, work);
                 run_chunks(second, right, work);
             } else {

@@ -25,7 +25,7 @@ use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
 use crate::kernels::prefetch::{Lookahead, prefetch_row};
 use crate::kernels::vector;
 use crate::kernels::weighted::RowSums;
-use crate::matrix::{Matrix, MatrixMut, multiply};
+use crate::matrix::{Matrix, multiply};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Parts, Rows};
@@ -106,16 +106,12 @@ impl<T: Real> Attention<T> for Gat {
         let LayerShape { width, heads } = pass.shape;
         let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
         let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
-        let [_, _, folded] = &mut state.buffers;
-        let mut folded = std::mem::take(folded);
-        let (folded_bias, folded_vectors) = sized(&mut folded, count * (1 + all)).split_at_mut(count);
-        let vectors = Matrix::new(vectors, count, width);
-        multiply(MatrixMut::new(folded_bias, count, 1), vectors, Matrix::new(bias, width, 1), T::ONE);
-        let share = T::ONE / T::from_f64(heads as f64);
-        let packed = Matrix::new(&sources.buffers[PACKED], width, all);
-        multiply(MatrixMut::new(folded_vectors, count, all), vectors, packed, share);
+        let mut folded = std::mem::take(&mut state.buffers[FOLDED]);
+        per_head::fold(&mut folded, vectors, &sources.buffers[PACKED], pass.shape);
+        let dot = |vector: &[T]| vector.iter().zip(bias).map(|(v, bias)| *v * *bias).sum::<T>();
+        let folded_bias: Vec<T> = vectors.chunks_exact(width).map(dot).collect();
         let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
-        dense::affine(products, aggregate, Matrix::new(folded_vectors, count, all).t(), folded_bias);
+        dense::add_products(products, aggregate, Matrix::new(&folded, count, all), Some(&folded_bias));
         state.buffers[FOLDED] = folded;
     }
 

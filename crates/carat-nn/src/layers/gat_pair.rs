@@ -30,7 +30,7 @@ use super::{
 };
 use crate::cost::{Cost, LayerSizes};
 use crate::kernels::aggregate::{self, AGGREGATE};
-use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
+use crate::kernels::heads::dots_by_head;
 use crate::kernels::slots::{self, Saved, SlotGradients, Slots, rows_of};
 use crate::kernels::{dense, vector};
 use crate::matrix::{multiply_here, piece_count};
@@ -93,7 +93,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         prepare(weight, [att_src, att_dst], shape, u, sized(packed, weight.len()));
         let lower_packed = &lower_state.sources.buffers[PACKED];
         let [v, filled, projected] = &mut pair.buffers;
-        score_vectors(v, u, lower_packed, shape);
+        per_head::fold(v, u, lower_packed, shape);
         let (v_src, v_dst) = v.split_at(heads * all);
         node_scores(sized(source_score, block.num_sources() * heads), below, v_src, heads);
         let mut bias_scores = vec![T::ZERO; heads];
@@ -152,7 +152,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         let below = &lower_state.targets.buffers[AGGREGATE];
         let one_by_one = !upper.pass.h.is_empty();
         if one_by_one {
-            score_vectors(v, u, lower_packed, shape);
+            per_head::fold(v, u, lower_packed, shape);
         }
 
         // From the output to the scores and the slots, for some targets after another.
@@ -242,22 +242,7 @@ fn chunks<T: Real>(slots: Slots<'_, T>) -> Chunks {
     Chunks::equal(&work_before, piece_count(rows, work.div_ceil(rows) * heads * width))
 }
 
-/// v = (1/K) u W1, for the sources' and the targets' side.
-fn score_vectors<T: Real>(v: &mut Vec<T>, u: &[T], lower_packed: &[T], LayerShape { width, heads }: LayerShape) {
-    let share = T::ONE / T::from_f64(heads as f64);
-    let u_columns: Vec<T> = (0..u.len()).map(|at| share * u[at % (2 * heads) * width + at / (2 * heads)]).collect();
-    sum_vectors(sized(v, 2 * heads * heads * width), &u_columns, 2 * heads, lower_packed);
-}
-
-/// v_k = sum over the rows of W1 of weight_k row; too short to be shared out.
-#[pulp::with_simd(sum_vectors = pulp::Arch::new())]
-#[inline(always)]
-fn sum_vectors_simd<'a, S: Simd, T: Real>(simd: S, v: &'a mut [T], weights: &'a [T], count: usize, rows: &'a [T]) {
-    let width = v.len() / count;
-    sums_by_head(simd, v, weights, count, ConsecutiveRows { rows, width });
-}
-
-/// The way back through [`score_vectors`]: the gradient of v, and the parts that W1's has otherwise.
+/// The way back through v = (1/K) u W1: the gradient of v, and the parts that W1's has otherwise.
 #[derive(Clone, Copy)]
 struct Vectors<'a, T> {
     u: &'a [T],

@@ -6,11 +6,15 @@
 
 use std::ops::Range;
 
+use pulp::Simd;
+
 use super::LayerShape;
 use crate::kernels::dense;
+use crate::kernels::heads::{ConsecutiveRows, sums_by_head};
 use crate::matrix::{Matrix, MatrixMut, multiply_add, product_here, row_chunks};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
+use crate::toolkit::sized;
 
 /// Values per chunk of the passes over weights, at least.
 const CHUNK_VALUES: usize = 1 << 12;
@@ -104,6 +108,23 @@ pub(super) fn average_backward<'a, T: Real>(
     let d_out = Matrix::new(d_out, rows, width);
     multiply(MatrixMut::new(d_packed, width, all), d_out.t(), Matrix::new(input, rows, all), share(heads));
     multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share(heads));
+}
+
+/// Vectors v, rows of F, led back through [`average`]: (1/K) W_k^T v, all heads side by side. They are few, too few to be
+/// shared out.
+pub(super) fn fold<T: Real>(folded: &mut Vec<T>, vectors: &[T], packed: &[T], LayerShape { width, heads }: LayerShape) {
+    let count = vectors.len() / width;
+    let columns: Vec<T> =
+        (0..vectors.len()).map(|at| share::<T>(heads) * vectors[at % count * width + at / count]).collect();
+    fold_rows(sized(folded, count * heads * width), &columns, count, packed);
+}
+
+/// out_v = sum over rows of weight_v row.
+#[pulp::with_simd(fold_rows = pulp::Arch::new())]
+#[inline(always)]
+fn fold_rows_simd<'a, S: Simd, T: Real>(simd: S, out: &'a mut [T], weights: &'a [T], count: usize, rows: &'a [T]) {
+    let width = out.len() / count;
+    sums_by_head(simd, out, weights, count, ConsecutiveRows { rows, width });
 }
 
 /// out_k = scale * in_k W_k, or in_k W_k^T, for every head.

@@ -10,16 +10,20 @@
 //! A_l(n) = {n} and every j within L - l hops of n that is in A_(l-1)(n) or reads a node in it
 //! ```
 //!
-//! For L = 1 and 2 that is n itself. Each member of A_l becomes a target of its own: the node once more, with its changed
-//! input, its changed sources (a self-loop makes n its own source) and, where it is n, without the edge. All targets of
-//! all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
+//! For L = 1 and 2 that is n itself ([`alone`]). Each member of A_l becomes a target of its own: the node once more, with its
+//! changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without the edge. All targets
+//! of all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
 //!
 //! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters: each
 //! deletion has a copy of its graph without the edge, and the copies go through all layers side by side.
 
+mod alone;
+
 use std::ops::Range;
 
 use carat_graph::{Block, Blocks, Reach};
+
+use alone::Room;
 
 use crate::encoder::SLOPE;
 use crate::kernels::dense;
@@ -58,13 +62,11 @@ pub struct Rerun<T> {
     out: Vec<T>,
     state: TargetState<T>,
     own_scores: Vec<T>,
-    /// In place of their outputs, all that the next layer needs of those.
-    products: Vec<T>,
     /// The deleted edges.
     lost: Vec<u32>,
     reach: Reach,
-    /// Whether a target of the last plan is among its own sources.
-    own_sources: bool,
+    /// Each thread's buffers for deletions that change no node but their target.
+    rooms: Vec<Room<T>>,
     /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
     row_of: Vec<u32>,
     /// The pass over copies of graphs.
@@ -117,6 +119,14 @@ impl<T: Real> Network<T> {
         // A deletion leaves the target's own encoding alone.
         self.own_scores(work, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
+        debug_assert!(deletions.iter().all(|d| {
+            let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
+            row.contains(&(d.edge as usize))
+        }));
+        if alone::are_alone(blocks, deletions) {
+            let Rerun { own_scores, rooms, .. } = rerun;
+            return self.scores_alone(blocks, deletions, work, own_scores, rooms, scores);
+        }
         let mut start = 0;
         while start < deletions.len() {
             let mut end = start;
@@ -134,10 +144,6 @@ impl<T: Real> Network<T> {
             self.add_last_scores(&rerun.out, scores);
             start = end;
         }
-        debug_assert!(deletions.iter().all(|d| {
-            let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
-            row.contains(&(d.edge as usize))
-        }));
     }
 
     /// The same for graphs, by a copy of its graph for every deletion.
@@ -184,7 +190,6 @@ impl<T: Real> Network<T> {
         rerun.before.clear();
         rerun.lost.clear();
         rerun.lost.extend(deletions.iter().map(|deletion| deletion.edge));
-        let mut as_products = false;
         rerun.row_of.resize(blocks.nodes().len(), 0);
         for l in 0..layers {
             let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
@@ -192,32 +197,20 @@ impl<T: Real> Network<T> {
             let in_place = rerun.gather(&work.h[l], sources, hidden);
             let (below, above) = work.h.split_at_mut(l + 1);
             let pass = self.pass(l, &below[l]);
-            let (states, next) = work.states.split_at_mut(l + 1);
-            let LayerState { sources: state, targets: before_deletion, .. } = &mut states[l];
+            let LayerState { sources: state, targets: before_deletion, .. } = &mut work.states[l];
             if reads_changed {
                 self.attention.sources(pass, sources, state);
             }
-            // Where nobody but the target itself reads its new output, the next layer may need little of it.
-            let alone = l + 2 == layers && rerun.targets_alone(&rerun.now, deletions);
-            let reader = next.first().filter(|_| alone);
-            let vectors = reader.and_then(|next| self.attention.own_vectors(pass.shape, &next.sources));
-            let Rerun { offsets, sources: list, own, out, products, lost, state: targets, now, before, .. } = rerun;
+            let Rerun { offsets, sources: list, own, out, lost, state: targets, now, before, .. } = rerun;
             // The first layer's inputs are as they were.
             let known = (l == 0).then_some(Known { state: before_deletion, block, rows: &now.nodes, lost });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
             let rows = Targets { offsets, sources: list, h: own, products: None, known };
-            if let Some(vectors) = vectors {
-                products.resize(now.nodes.len() * vectors.len() / hidden, T::ZERO);
-                self.attention.products(pass, state, rows, vectors, products, targets);
-            } else {
-                let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
-                // Rows of the next layer's input follow those of the pass with all edges.
-                let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
-                let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
-                out.resize(kept + now.nodes.len() * hidden, T::ZERO);
-                self.attention.targets(pass, state, rows, &mut out[kept..], targets);
-            }
-            as_products = vectors.is_some();
+            // Rows of the next layer's input follow those of the pass with all edges.
+            let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
+            let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
+            out.resize(kept + now.nodes.len() * hidden, T::ZERO);
+            self.attention.targets(pass, state, rows, &mut out[kept..], targets);
             work.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
@@ -227,21 +220,10 @@ impl<T: Real> Network<T> {
 }
 
 impl<T: Real> Rerun<T> {
-    /// Whether a layer's affected nodes are the deletions' targets and no other, and none is its own source.
-    fn targets_alone(&self, affected: &Affected, deletions: &[Deletion]) -> bool {
-        affected.nodes.len() == deletions.len() && !self.own_sources
-    }
-
     /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node that
     /// is changed itself; such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
-        if hops == 0 && self.targets_alone(&self.before, deletions) {
-            // The same targets with the same in-edges as in the layer below; only their own inputs have changed.
-            self.now.clone_from(&self.before);
-            return false;
-        }
-        let Self { before, now, offsets, sources: list, reach, row_of, own_sources, .. } = self;
-        *own_sources = false;
+        let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
         now.clear();
         offsets.clear();
         offsets.push(0);
@@ -265,7 +247,6 @@ impl<T: Real> Rerun<T> {
                     if j == deletion.target && first + at == deletion.edge as usize {
                         continue;
                     }
-                    *own_sources |= i == j;
                     match row_of[i as usize] {
                         0 => list.push(i),
                         row => {

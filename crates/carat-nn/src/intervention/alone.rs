@@ -1,0 +1,144 @@
+//! Deletions that change what their own target reads and comes to, and nothing that another node reads: all of one layer,
+//! and of two layers all but those of targets that are among their own sources.
+//!
+//! Everything that a pass with all edges left can be read and nothing of it changes, so each thread takes some deletions
+//! from their in-edges to their class scores, and finds what it has written in its own cache.
+
+use std::sync::{Mutex, PoisonError};
+
+use carat_graph::Blocks;
+
+use super::Deletion;
+use crate::encoder::SLOPE;
+use crate::kernels::dense;
+use crate::layers::{Known, LayerState, TargetState, Targets};
+use crate::network::{Network, Workspace};
+use crate::real::Real;
+use crate::rows::{Chunks, Rows, on_this_thread};
+
+/// Multiply-adds per chunk of deletions, at most: few enough that what a thread holds of them is small.
+const CHUNK_WORK: usize = 1 << 24;
+
+/// One thread's buffers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room<T> {
+    /// The deletions' targets, the edges they lose and the in-edges they keep.
+    targets: Vec<u32>,
+    lost: Vec<u32>,
+    offsets: Vec<usize>,
+    sources: Vec<u32>,
+    /// Their own inputs, and what they come to.
+    own: Vec<T>,
+    out: Vec<T>,
+    /// In place of their outputs, all that the next layer needs of those.
+    products: Vec<T>,
+    state: TargetState<T>,
+}
+
+/// Whether all of these deletions, in the order of targets, are such.
+pub(super) fn are_alone(blocks: &Blocks, deletions: &[Deletion]) -> bool {
+    let block = blocks.layer(blocks.num_layers() - 1);
+    let reads_itself = |target: u32| block.in_neighbours(target as usize).contains(&target);
+    match blocks.num_layers() {
+        1 => true,
+        2 => !deletions.chunk_by(|a, b| a.target == b.target).any(|same| reads_itself(same[0].target)),
+        _ => false,
+    }
+}
+
+impl<T: Real> Network<T> {
+    /// The class scores of every deletion, given the part of them that each target's own encoding has.
+    pub(super) fn scores_alone(
+        &self,
+        blocks: &Blocks,
+        deletions: &[Deletion],
+        work: &Workspace<T>,
+        own_scores: &[T],
+        rooms: &mut Vec<Room<T>>,
+        scores: &mut [T],
+    ) {
+        // One for each thread, and one for a caller that is none of them.
+        rooms.resize_with(rayon::current_num_threads() + 1, Room::default);
+        let rooms: Vec<Mutex<&mut Room<T>>> = rooms.iter_mut().map(Mutex::new).collect();
+        let classes = self.config().classes;
+        self.chunks_alone(blocks, deletions).run(Rows::new(scores, classes), |range, scores| {
+            let deletions = &deletions[range];
+            let thread = rayon::current_thread_index().unwrap_or(rooms.len() - 1);
+            let mut room = rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let scores = scores.into_slice();
+            for (scores, deletion) in scores.chunks_exact_mut(classes).zip(deletions) {
+                let row = deletion.target as usize * classes;
+                scores.copy_from_slice(&own_scores[row..row + classes]);
+            }
+            on_this_thread(|| {
+                self.add_last_scores(self.last_alone(blocks, deletions, work, &mut room), scores);
+            });
+        });
+    }
+
+    /// Chunks of about equal work: what a matrix makes of each target's sums, and those sums.
+    fn chunks_alone(&self, blocks: &Blocks, deletions: &[Deletion]) -> Chunks {
+        let block = blocks.layer(blocks.num_layers() - 1);
+        let all = self.config().heads * self.config().hidden;
+        let mut work_before = Vec::with_capacity(deletions.len() + 1);
+        let mut work = 0;
+        work_before.push(work);
+        for deletion in deletions {
+            work += (self.config().hidden + block.in_neighbours(deletion.target as usize).len()) * all;
+            work_before.push(work);
+        }
+        Chunks::equal(&work_before, work.div_ceil(CHUNK_WORK).next_multiple_of(2))
+    }
+
+    /// LeakyReLU(h') of every deletion's target.
+    fn last_alone<'a>(
+        &self,
+        blocks: &Blocks,
+        deletions: &[Deletion],
+        work: &Workspace<T>,
+        room: &'a mut Room<T>,
+    ) -> &'a [T] {
+        let (layers, hidden) = (self.config().layers, self.config().hidden);
+        let Room { targets, lost, offsets, sources, own, out, products, state } = room;
+        let block = blocks.layer(layers - 1);
+        targets.clear();
+        lost.clear();
+        offsets.clear();
+        sources.clear();
+        own.clear();
+        offsets.push(0);
+        for deletion in deletions {
+            let target = deletion.target as usize;
+            let lost_at = deletion.edge as usize - block.offsets()[target];
+            let neighbours = block.in_neighbours(target);
+            sources.extend_from_slice(&neighbours[..lost_at]);
+            sources.extend_from_slice(&neighbours[lost_at + 1..]);
+            offsets.push(sources.len());
+            targets.push(deletion.target);
+            lost.push(deletion.edge);
+            own.extend_from_slice(&work.h[0][target * hidden..(target + 1) * hidden]);
+        }
+        let mut as_products = false;
+        for l in 0..layers {
+            let pass = self.pass(l, &work.h[l]);
+            let LayerState { sources: offered, targets: before, .. } = &work.states[l];
+            // The first layer's inputs are as they were.
+            let known = (l == 0).then_some(Known { state: before, block: blocks.layer(l), rows: targets, lost });
+            let rows = Targets { offsets, sources, h: own, products: None, known };
+            // The next layer may need little of a target's new output: nobody else reads it.
+            let reader = work.states.get(l + 1);
+            if let Some(vectors) = reader.and_then(|next| self.attention.own_vectors(pass.shape, &next.sources)) {
+                products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
+                self.attention.products(pass, offered, rows, vectors, products, state);
+                as_products = true;
+            } else {
+                let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
+                out.resize(deletions.len() * hidden, T::ZERO);
+                self.attention.targets(pass, offered, rows, out, state);
+                std::mem::swap(own, out);
+            }
+        }
+        dense::leaky_relu(own, T::from_f64(SLOPE));
+        own
+    }
+}
