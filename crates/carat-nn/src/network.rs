@@ -92,7 +92,7 @@ pub struct Workspace<T> {
     /// What the last two layers keep where they are computed together.
     pair: PairState<T>,
     /// Whether the last forward pass did so, and left out what lies between them.
-    pub(crate) paired: bool,
+    pub(crate) lean: bool,
 }
 
 impl<T: Real> Workspace<T> {
@@ -182,7 +182,7 @@ impl<T: Real> Network<T> {
     /// Computes the class scores of the blocks' entities. `input` holds the rows of `blocks.nodes()`.
     pub fn forward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         self.encode(blocks, input, work);
-        self.forward_encoded(blocks, work);
+        self.forward_layers(blocks, self.pair(blocks), true, work);
     }
 
     /// As [`Network::forward`], but leaves out what only [`Network::scores_without`] would read, which may not be called
@@ -190,7 +190,7 @@ impl<T: Real> Network<T> {
     /// together.
     pub fn forward_lean(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         self.encode(blocks, input, work);
-        self.forward_layers(blocks, self.pair(blocks), work);
+        self.forward_layers(blocks, self.pair(blocks), false, work);
     }
 
     fn encode(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
@@ -202,7 +202,7 @@ impl<T: Real> Network<T> {
 
     /// All of [`Network::forward`] after the encoder, whose output stands in `work` already.
     pub(crate) fn forward_encoded(&self, blocks: &Blocks, work: &mut Workspace<T>) {
-        self.forward_layers(blocks, None, work);
+        self.forward_layers(blocks, None, true, work);
     }
 
     /// The kind's way to compute the last two layers together, where it has one that pays.
@@ -213,23 +213,24 @@ impl<T: Real> Network<T> {
         pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }
 
-    /// The last two layers with their inputs.
-    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [Vec<T>]) -> [PairedLayer<'a, T>; 2] {
+    /// The last two layers, their inputs, and what lies between them, if anything.
+    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [T], between: &'a [T]) -> [PairedLayer<'a, T>; 2] {
         let last = self.config.layers - 1;
-        [last - 1, last].map(|l| PairedLayer { pass: self.pass(l, &h[l]), block: blocks.layer(l) })
+        [(last - 1, h), (last, between)].map(|(l, h)| PairedLayer { pass: self.pass(l, h), block: blocks.layer(l) })
     }
 
-    fn forward_layers(&self, blocks: &Blocks, pair: Option<&dyn LayerPair<T>>, work: &mut Workspace<T>) {
+    /// All layers and the classifier; of two layers computed together, `keep` asks for what lies between them.
+    fn forward_layers(&self, blocks: &Blocks, pair: Option<&dyn LayerPair<T>>, keep: bool, work: &mut Workspace<T>) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         work.h.resize_with(layers + 1, Vec::new);
         work.states.resize_with(layers, LayerState::default);
         work.d_attention.resize_with(layers, Vec::new);
         work.d_attention.iter_mut().for_each(Vec::clear);
-        work.paired = pair.is_some();
-        let alone = if work.paired { layers - 2 } else { layers };
+        work.lean = pair.is_some() && !keep;
+        let alone = if pair.is_some() { layers - 2 } else { layers };
         for (l, h) in work.h.iter_mut().enumerate() {
-            let rows = if work.paired && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
+            let rows = if work.lean && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
             h.resize(rows * hidden, T::ZERO);
         }
         for l in 0..alone {
@@ -241,9 +242,11 @@ impl<T: Real> Network<T> {
             self.attention.targets(pass, sources, rows, &mut after[0], targets);
         }
         if let Some(pair) = pair {
-            let (h, out) = work.h.split_at_mut(layers);
-            let paired = self.paired_layers(blocks, h);
-            pair.forward(paired, last_two(&mut work.states), &mut work.pair, &mut out[0]);
+            let (h, above) = work.h.split_at_mut(layers - 1);
+            let [between, out] = above else { unreachable!("the last layer has inputs and outputs") };
+            let paired = self.paired_layers(blocks, &h[layers - 2], &[]);
+            let between = keep.then_some(&mut between[..]);
+            pair.forward(paired, last_two(&mut work.states), &mut work.pair, between, out);
         }
 
         let entities = blocks.num_entities();
@@ -313,7 +316,7 @@ impl<T: Real> Network<T> {
         let mut alone = layers;
         if let Some(pair) = self.pair(blocks) {
             alone = layers - 2;
-            let paired = self.paired_layers(blocks, &work.h);
+            let paired = self.paired_layers(blocks, &work.h[alone], &work.h[alone + 1]);
             let (below, last) = work.d_h.split_at_mut(layers);
             let upstream = [(alone, &[][..]), (alone + 1, &last[0][..])]
                 .map(|(l, d_out)| Upstream { d_out, d_attention: &work.d_attention[l] });

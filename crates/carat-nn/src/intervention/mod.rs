@@ -111,7 +111,7 @@ impl<T: Real> Network<T> {
         scores: &mut Vec<T>,
     ) {
         let (layers, classes) = (self.config().layers, self.config().classes);
-        assert!(!work.paired, "the forward pass left out what deletions need");
+        assert!(!work.lean, "the forward pass left out what deletions need");
         scores.resize(deletions.len() * classes, T::ZERO);
         if blocks.graphs().is_some() {
             return self.graph_scores_without(blocks, deletions, work, rerun, scores);
@@ -299,4 +299,41 @@ fn cost(reach: &mut Reach, blocks: &Blocks, target: u32, hops: usize) -> usize {
         return block.in_neighbours(target as usize).len() + 1;
     }
     reach.within(blocks, target, hops).iter().map(|&j| block.in_neighbours(j as usize).len() + 1).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use carat_graph::{BlockBuilder, Features, Graph};
+
+    use super::*;
+    use crate::{AttentionKind, Input, NetworkConfig, check};
+
+    /// A hub, a target with two in-edges and one with none; with and without a target that reads itself and one that reads
+    /// another.
+    #[test]
+    fn deletions_are_exact_where_two_layers_are_computed_together() {
+        for loops in [false, true] {
+            let (mut src, mut dst): (Vec<u32>, Vec<u32>) = (3..40).map(|i| (i, 0)).chain([(5, 1), (6, 1)]).unzip();
+            for i in 3..40 {
+                src.extend([i * 7 % 37 + 3, i * 11 % 37 + 3]);
+                dst.extend([i, i]);
+            }
+            if loops {
+                src.extend([0, 1]);
+                dst.extend([0, 0]);
+            }
+            let graph = Graph::from_edges(40, &src, &dst).unwrap();
+            let features = (0..40 * 6).map(|i| ((i * 37 + 11) % 23) as f32 / 11.5 - 1.0).collect();
+            let features = Features::dense(40, 6, features).unwrap();
+            for layers in [2, 3] {
+                let config =
+                    NetworkConfig { arch: AttentionKind::Gat, features: 6, hidden: 64, heads: 3, layers, classes: 3 };
+                let network = Network::<f64>::new(config, 5).unwrap();
+                let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2], layers);
+                assert!(network.pair(&blocks).is_some());
+                let worst = check::deletions(&network, &blocks, &Input::new(&features, blocks.nodes()));
+                assert!(worst < 1e-9, "{layers} layers: {worst:e}");
+            }
+        }
+    }
 }

@@ -106,9 +106,10 @@ pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha:
     );
 }
 
+/// [`forward`] of some targets, from target `first` on, on this thread alone.
 #[pulp::with_simd(forward_rows = pulp::Arch::new())]
 #[inline(always)]
-fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
+pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
     shape: Shape<'a, T>,
     score: C,

@@ -94,7 +94,7 @@ impl<'a, T: Real> Slots<'a, T> {
     }
 }
 
-/// Attention of some targets, from target `first` on, and their slots. The score has their own values, and no others'.
+/// Attention of some targets, and their slots.
 #[pulp::with_simd(attend = pulp::Arch::new())]
 #[inline(always)]
 pub(crate) fn attend_simd<'a, S: Simd, T: Real, C: Score<T>>(
@@ -108,7 +108,7 @@ pub(crate) fn attend_simd<'a, S: Simd, T: Real, C: Score<T>>(
     let first = targets.start;
     for n in targets {
         let alpha = rows_of_mut(alpha, slots.edges_from(n, first), slots.shape.heads);
-        score.row(simd, slots.edge_shape(), n, n - first, alpha);
+        score.row(simd, slots.edge_shape(), n, n, alpha);
         softmax::attention(simd, alpha, slots.shape.heads);
         fill_target(simd, slots, n, first, alpha, filled);
     }

@@ -169,7 +169,7 @@ pub(super) fn sums_backward<T: Real>(
     let alpha = &state.targets.alpha;
     let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
     let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
-    let score = GatScore { source_score, target_score, heads };
+    let score = GatScore { source_score, target_score, first: 0, heads };
     let d_score = sized(d_score, block.num_edges() * heads);
     let (d_source_score, d_target_score) =
         sized(d_node_score, (sources + targets) * heads).split_at_mut(sources * heads);
@@ -221,7 +221,7 @@ pub(super) fn aggregate<'a, T: Real>(
     let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
     let aggregate = sized(aggregate, targets.len() * heads * width);
     let shape = Shape { targets, heads, width, h: pass.h };
-    aggregate::forward(shape, GatScore { source_score, target_score, heads }, alpha, aggregate);
+    aggregate::forward(shape, GatScore { source_score, target_score, first: 0, heads }, alpha, aggregate);
     aggregate
 }
 
@@ -323,11 +323,19 @@ struct Side<'a, T> {
 #[derive(Clone, Copy)]
 pub(super) struct GatScore<'a, T> {
     pub(super) source_score: &'a [T],
+    /// Of the targets from `first` on.
     pub(super) target_score: &'a [T],
+    pub(super) first: usize,
     pub(super) heads: usize,
 }
 
 impl<T: Real> GatScore<'_, T> {
+    /// A target's own scores.
+    #[inline(always)]
+    fn own(&self, target: usize) -> &[T] {
+        &self.target_score[(target - self.first) * self.heads..][..self.heads]
+    }
+
     /// Asks for the sources' scores of as many values as this target has, some edges ahead of them.
     #[inline(always)]
     fn ask_ahead(&self, shape: Shape<'_, T>, target: usize, values: usize) {
@@ -346,7 +354,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
     #[inline(always)]
     fn row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, own: usize, scores: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
-        let own = &self.target_score[own * self.heads..(own + 1) * self.heads];
+        let own = self.own(own);
         self.ask_ahead(shape, target, scores.len());
         for (&i, scores) in shape.targets.in_neighbours(target).iter().zip(scores.chunks_exact_mut(self.heads)) {
             let source = &self.source_score[i as usize * self.heads..(i as usize + 1) * self.heads];
@@ -359,7 +367,7 @@ impl<T: Real> Score<T> for GatScore<'_, T> {
     #[inline(always)]
     fn backward_row<S: Simd>(&self, _: S, shape: Shape<'_, T>, target: usize, d_score: &mut [T], d_target: &mut [T]) {
         let slope = T::from_f64(SCORE_SLOPE);
-        let own = &self.target_score[target * self.heads..(target + 1) * self.heads];
+        let own = self.own(target);
         d_target.fill(T::ZERO);
         self.ask_ahead(shape, target, d_score.len());
         for (&i, d_score) in shape.targets.in_neighbours(target).iter().zip(d_score.chunks_exact_mut(self.heads)) {

@@ -29,17 +29,20 @@ use super::{
     Attention, Gat, LayerPair, LayerShape, LayerState, PairState, PairedLayer, TargetState, Targets, Upstream, per_head,
 };
 use crate::cost::{Cost, LayerSizes};
-use crate::kernels::aggregate::{self, AGGREGATE};
+use crate::kernels::aggregate::{self, AGGREGATE, Shape};
 use crate::kernels::heads::dots_by_head;
 use crate::kernels::slots::{self, Saved, SlotGradients, Slots, rows_of};
 use crate::kernels::{dense, vector};
-use crate::matrix::{multiply_here, piece_count};
+use crate::matrix::{multiply_here, piece_count, row_chunks};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
 /// Multiply-adds of a matrix product that take as long as one of a pass over edges.
 const EDGE_WORK: usize = 4;
+
+/// Where the pair's state keeps v.
+const V: usize = 0;
 
 /// Two GAT layers. The pair's state keeps v, the slots, and what the lower layer makes of them.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +81,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         [lower, upper]: [PairedLayer<'_, T>; 2],
         [lower_state, upper_state]: [&mut LayerState<T>; 2],
         pair: &mut PairState<T>,
+        between: Option<&mut [T]>,
         out: &mut [T],
     ) {
         let (shape, block) = (lower.pass.shape, upper.block);
@@ -92,40 +96,19 @@ impl<T: Real> LayerPair<T> for GatPair {
         let [source_score, u, packed] = &mut upper_state.sources.buffers;
         prepare(weight, [att_src, att_dst], shape, u, sized(packed, weight.len()));
         let lower_packed = &lower_state.sources.buffers[PACKED];
-        let [v, filled, projected] = &mut pair.buffers;
-        per_head::fold(v, u, lower_packed, shape);
-        let (v_src, v_dst) = v.split_at(heads * all);
-        node_scores(sized(source_score, block.num_sources() * heads), below, v_src, heads);
-        let mut bias_scores = vec![T::ZERO; heads];
-        for (k, u) in u.chunks_exact(width).enumerate() {
-            bias_scores[k % heads] += u.iter().zip(lower_bias).map(|(u, bias)| *u * *bias).sum();
-        }
-
-        let slots = Slots { block, begins: &slots::begins(block, heads), shape, rows: below };
+        let layers = Layers { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] };
         let [aggregate, target_score, _] = &mut upper_state.targets.buffers;
-        let alpha = sized(&mut upper_state.targets.alpha, block.num_edges() * heads);
-        let numbers = (
-            EdgeRows::new(alpha, block.offsets(), heads),
-            Rows::new(sized(target_score, block.num_targets() * heads), heads),
-        );
-        let wide = (
-            EdgeRows::new(sized(filled, slots.count() * all), slots.begins, all),
-            EdgeRows::new(sized(projected, slots.count() * width), slots.begins, width),
-            Rows::new(sized(aggregate, block.num_targets() * all), all),
-        );
-        chunks(slots).run((numbers, wide, Rows::new(out, width)), |range, (numbers, wide, out)| {
-            let (alpha, target_score) = (numbers.0.into_slice(), numbers.1.into_slice());
-            let (filled, projected, aggregate) = (wide.0.into_slice(), wide.1.into_slice(), wide.2.into_slice());
-            node_score_rows(target_score, rows_of(below, range.clone(), all), v_dst, heads);
-            for scores in target_score.chunks_exact_mut(heads) {
-                scores.iter_mut().zip(&bias_scores).for_each(|(score, bias)| *score += *bias);
-            }
-            let score = GatScore { source_score, target_score, heads };
-            slots::attend(slots, score, range.clone(), alpha, filled);
-            per_head::average_here(projected, filled, lower_packed, lower_bias, shape);
-            slots::collect(slots, range.start, alpha, projected, aggregate);
-            per_head::average_here(out.into_slice(), aggregate, packed, bias, shape);
-        });
+        let outputs = Outputs {
+            source_score: sized(source_score, block.num_sources() * heads),
+            target_score: sized(target_score, block.num_targets() * heads),
+            alpha: sized(&mut upper_state.targets.alpha, block.num_edges() * heads),
+            aggregate: sized(aggregate, block.num_targets() * all),
+            out,
+        };
+        match between {
+            None => layers.sums_first(u, pair, outputs),
+            Some(between) => layers.sources_first(u, pair, between, outputs),
+        }
     }
 
     fn backward(
@@ -173,7 +156,7 @@ impl<T: Real> LayerPair<T> for GatPair {
             EdgeRows::new(sized(d_projected, slots.count() * width), slots.begins, width),
             EdgeRows::new(d_slots, slots.begins, all),
         );
-        let score = GatScore { source_score, target_score, heads };
+        let score = GatScore { source_score, target_score, first: 0, heads };
         let outputs = ((numbers, known), wide, ChunkRows::new(parts, &chunks, part_width));
         chunks.run(outputs, |range, ((numbers, known), wide, part)| {
             let (filled, projected) = (known.0.into_slice(), known.1.into_slice());
@@ -228,18 +211,149 @@ impl<T: Real> LayerPair<T> for GatPair {
     }
 }
 
+/// What the way forth knows of both layers once the lower one's sums are there: matrices side by side, and biases.
+#[derive(Clone, Copy)]
+struct Layers<'a, T> {
+    block: Block<'a>,
+    shape: LayerShape,
+    below: &'a [T],
+    lower: [&'a [T]; 2],
+    upper: [&'a [T]; 2],
+}
+
+/// What it fills of the upper layer.
+struct Outputs<'a, T> {
+    source_score: &'a mut [T],
+    target_score: &'a mut [T],
+    alpha: &'a mut [T],
+    aggregate: &'a mut [T],
+    out: &'a mut [T],
+}
+
+impl<'a, T: Real> Layers<'a, T> {
+    /// The lower layer's matrices meet the slots.
+    fn sums_first(self, u: &[T], pair: &mut PairState<T>, outputs: Outputs<'_, T>) {
+        let Self { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] } = self;
+        let LayerShape { width, heads } = shape;
+        let all = heads * width;
+        let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
+        let [v, filled, projected] = &mut pair.buffers;
+        per_head::fold(v, u, lower_packed, shape);
+        let ((v_src, v_dst), (u_src, u_dst)) = (v.split_at(heads * all), u.split_at(all));
+        node_scores(source_score, below, v_src, heads);
+        let constants: Vec<T> =
+            self.bias_scores(u_src).zip(self.bias_scores(u_dst)).map(|(src, dst)| src + dst).collect();
+
+        let slots = Slots { block, begins: &slots::begins(block, heads), shape, rows: below };
+        let numbers = (EdgeRows::new(alpha, block.offsets(), heads), Rows::new(target_score, heads));
+        let wide = (
+            EdgeRows::new(sized(filled, slots.count() * all), slots.begins, all),
+            EdgeRows::new(sized(projected, slots.count() * width), slots.begins, width),
+            Rows::new(aggregate, all),
+        );
+        chunks(slots).run((numbers, wide, Rows::new(out, width)), |range, (numbers, wide, out)| {
+            let (alpha, target_score) = (numbers.0.into_slice(), numbers.1.into_slice());
+            let (filled, projected, aggregate) = (wide.0.into_slice(), wide.1.into_slice(), wide.2.into_slice());
+            self.target_scores(range.clone(), v_dst, &constants, target_score);
+            let score = GatScore { source_score, target_score, first: range.start, heads };
+            slots::attend(slots, score, range.clone(), alpha, filled);
+            per_head::average_here(projected, filled, lower_packed, lower_bias, shape);
+            slots::collect(slots, range.start, alpha, projected, aggregate);
+            per_head::average_here(out.into_slice(), aggregate, packed, bias, shape);
+        });
+    }
+
+    /// The lower layer's matrices meet the sources of the upper one, for whoever wants to know their outputs.
+    fn sources_first(self, u: &[T], pair: &mut PairState<T>, between: &mut [T], outputs: Outputs<'_, T>) {
+        let Self { block, shape, lower: [lower_packed, _], upper: [packed, bias], .. } = self;
+        let LayerShape { width, heads } = shape;
+        let all = heads * width;
+        let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
+        let (u_src, u_dst) = u.split_at(all);
+        self.source_outputs(between);
+        node_scores(source_score, between, u_src, heads);
+        let v_dst = &mut pair.buffers[V];
+        per_head::fold(v_dst, u_dst, lower_packed, shape);
+        let constants: Vec<T> = self.bias_scores(u_dst).collect();
+        let edges = Shape { targets: Targets::of_block(block, between, width), heads, width, h: between };
+        let numbers = (EdgeRows::new(alpha, block.offsets(), heads), Rows::new(target_score, heads));
+        let wide = (Rows::new(aggregate, all), Rows::new(out, width));
+        let work = |n: usize| width + block.in_neighbours(n).len() * EDGE_WORK;
+        equal_chunks(block.num_targets(), work, block.num_targets(), all).run(
+            (numbers, wide),
+            |range, (numbers, wide)| {
+                let (alpha, target_score) = (numbers.0.into_slice(), numbers.1.into_slice());
+                let (aggregate, out) = (wide.0.into_slice(), wide.1.into_slice());
+                self.target_scores(range.clone(), v_dst, &constants, target_score);
+                let score = GatScore { source_score, target_score, first: range.start, heads };
+                aggregate::forward_rows(edges, score, range.start, alpha, aggregate);
+                per_head::average_here(out, aggregate, packed, bias, shape);
+            },
+        );
+    }
+
+    /// The lower layer's outputs of all nodes that are sources of the upper layer; zero of those that are targets only.
+    fn source_outputs(self, between: &mut [T]) {
+        let Self { block, shape, below, lower: [packed, bias], .. } = self;
+        let (width, all) = (shape.width, shape.heads * shape.width);
+        let targets = block.num_targets();
+        let mut is_source = vec![false; block.num_sources()];
+        block.sources().iter().for_each(|&i| is_source[i as usize] = true);
+        let both: Vec<usize> = (0..targets).filter(|&n| is_source[n]).collect();
+        // Targets come first among the sources. The outputs of those that are sources are computed right before those of all
+        // others, and then moved to their places, none of which lies behind.
+        let begin = targets - both.len();
+        let rows = block.num_sources() - begin;
+        row_chunks(rows, all * width).run(Rows::new(&mut between[begin * width..], width), |range, out| {
+            let own = both.get(range.start..).unwrap_or(&[]);
+            let own = &own[..own.len().min(range.len())];
+            let (own_out, out) = out.into_slice().split_at_mut(own.len() * width);
+            let gathered: Vec<T> = own.iter().flat_map(|&n| rows_of(below, n..n + 1, all)).copied().collect();
+            per_head::average_here(own_out, &gathered, packed, bias, shape);
+            let others = begin + range.start + own.len()..begin + range.end;
+            per_head::average_here(out, rows_of(below, others, all), packed, bias, shape);
+        });
+        for (at, &n) in both.iter().enumerate() {
+            between.copy_within((begin + at) * width..(begin + at + 1) * width, n * width);
+        }
+        for n in (0..targets).filter(|&n| !is_source[n]) {
+            between[n * width..(n + 1) * width].fill(T::ZERO);
+        }
+    }
+
+    /// u_k . bias1
+    fn bias_scores(self, u: &[T]) -> impl Iterator<Item = T> {
+        u.chunks_exact(self.shape.width).map(move |u| u.iter().zip(self.lower[1]).map(|(u, bias)| *u * *bias).sum())
+    }
+
+    /// Some targets' own scores: v_dst_k . below_n and a constant.
+    fn target_scores(self, range: Range<usize>, v_dst: &[T], constants: &[T], scores: &mut [T]) {
+        let LayerShape { width, heads } = self.shape;
+        node_score_rows(scores, rows_of(self.below, range, heads * width), v_dst, heads);
+        for scores in scores.chunks_exact_mut(heads) {
+            scores.iter_mut().zip(constants).for_each(|(score, constant)| *score += *constant);
+        }
+    }
+}
+
 /// The targets in chunks of about equal work: both layers' matrices, for slots and for targets, and sums over edges.
 fn chunks<T: Real>(slots: Slots<'_, T>) -> Chunks {
     let LayerShape { width, heads } = slots.shape;
-    let mut work = 0;
-    let mut work_before = vec![0; slots.begins.len()];
-    for (n, after) in work_before[1..].iter_mut().enumerate() {
+    let work = |n: usize| {
         let summed = if slots.sums(n) { slots.edges(n).len() * heads * EDGE_WORK } else { 0 };
-        work += (slots.of(n, 0).len() + 1) * width + summed;
-        *after = work;
+        (slots.of(n, 0).len() + 1) * width + summed
+    };
+    equal_chunks(slots.block.num_targets(), work, slots.count(), heads * width)
+}
+
+/// Targets in chunks of about equal work, given that of each per column: few chunks, if they have few matrix rows.
+fn equal_chunks(targets: usize, work: impl Fn(usize) -> usize, rows: usize, columns: usize) -> Chunks {
+    let mut work_before = vec![0; targets + 1];
+    for n in 0..targets {
+        work_before[n + 1] = work_before[n] + work(n);
     }
-    let rows = slots.count().max(1);
-    Chunks::equal(&work_before, piece_count(rows, work.div_ceil(rows) * heads * width))
+    let rows = rows.max(1);
+    Chunks::equal(&work_before, piece_count(rows, work_before[targets].div_ceil(rows) * columns))
 }
 
 /// The way back through v = (1/K) u W1: the gradient of v, and the parts that W1's has otherwise.
@@ -362,12 +476,28 @@ mod tests {
             let [mut lower, mut upper] = [LayerState::default(), LayerState::default()];
             let mut pair = PairState::default();
             let mut together = vec![f64::NAN; out.len()];
-            GatPair.forward(layers(&[]), [&mut lower, &mut upper], &mut pair, &mut together);
+            GatPair.forward(layers(&[]), [&mut lower, &mut upper], &mut pair, None, &mut together);
             prop_assert!(close(&together, &out));
             prop_assert!(close(&upper.targets.alpha, &one_by_one[1].targets.alpha));
+            let mut kept = [LayerState::default(), LayerState::default()];
+            let [kept_lower, kept_upper] = &mut kept;
+            let mut pair_kept = PairState::default();
+            let mut found_between = vec![f64::NAN; between.len()];
+            together.fill(f64::NAN);
+            GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_between), &mut together);
+            prop_assert!(close(&together, &out));
+            prop_assert!(close(&kept[1].targets.alpha, &one_by_one[1].targets.alpha));
+            for n in 0..above.num_sources() {
+                let row = n * WIDTH..(n + 1) * WIDTH;
+                let is_source = above.sources().contains(&(n as u32));
+                prop_assert!(!is_source || close(&found_between[row.clone()], &between[row.clone()]), "output {n}");
+                let scores = [&one_by_one, &kept].map(|states| &states[1].sources.buffers[0][n * heads..(n + 1) * heads]);
+                prop_assert!(!is_source || close(scores[0], scores[1]), "score {n}");
+                prop_assert!(is_source || found_between[row].iter().all(|value| *value == 0.0), "no output {n}");
+            }
             let after_one_by_one = (layers(&between), one_by_one, PairState::default());
             for (layers, [mut lower, mut upper], mut pair) in
-                [(layers(&[]), [lower, upper], pair), after_one_by_one]
+                [(layers(&[]), [lower, upper], pair), (layers(&found_between), kept, pair_kept), after_one_by_one]
             {
                 let upstream = [(&[][..], &d_attention[0]), (&d_out[..], &d_attention[1])]
                     .map(|(d_out, d_attention)| Upstream { d_out, d_attention });

@@ -262,7 +262,8 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     );
 }
 
-/// One layer upon another, computed together: the lower one's outputs are never formed. Arrays have the lower layer first.
+/// One layer upon another, computed together: of the lower one's outputs none is formed that nobody asks for. Arrays have the lower
+/// layer first.
 pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     /// Whether that is less work on these blocks.
     fn pays(&self, shape: LayerShape, blocks: [Block<'_>; 2]) -> bool;
@@ -274,16 +275,19 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     }
 
     /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`] needs.
+    /// Given room for the lower layer's outputs (one row per source of the upper one), it fills those that an edge of the upper
+    /// layer reads, and all that deletions need of both layers' states.
     fn forward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
         states: [&mut LayerState<T>; 2],
         pair: &mut PairState<T>,
+        between: Option<&mut [T]>,
         out: &mut [T],
     );
 
-    /// As [`Attention::backward`] of the upper layer and then of the lower one, of whose output nobody has a gradient. `pair` is as
-    /// [`LayerPair::forward`] left it, or holds nothing of use where the layers were computed one by one.
+    /// As [`Attention::backward`] of the upper layer and then of the lower one, of whose output nobody has a gradient. Also after
+    /// a forward pass of the layers one by one.
     fn backward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
@@ -295,7 +299,7 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     );
 }
 
-/// A layer of a pair with its edges. The upper one has inputs only where the layers were computed one by one.
+/// A layer of a pair with its edges. The upper one has inputs only on the way back, and only where the way forth formed them.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedLayer<'a, T> {
     /// Sizes, parameters, inputs.
