@@ -90,15 +90,57 @@ pub fn log_cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
         return largest;
     }
     let total: T = others(scores, label).map(|z| (z - own - largest).exp()).sum();
-    let log_sum = largest + total.ln();
-    if log_sum < T::from_f64(-20.0) {
-        // ln(ln(1 + x)) = ln x - x / 2 + ..., and here the second term is lost in rounding.
-        log_sum
-    } else if log_sum < T::from_f64(20.0) {
-        log_sum.exp().ln_1p().ln()
+    log_of_log_1p(largest + total.ln())
+}
+
+/// ln(ln(1 + e^x))
+fn log_of_log_1p<T: Real>(x: T) -> T {
+    if x < T::from_f64(-20.0) {
+        // ln(ln(1 + y)) = ln y - y / 2 + ..., and here the second term is lost in rounding.
+        x
+    } else if x < T::from_f64(20.0) {
+        x.exp().ln_1p().ln()
     } else {
-        // ln(1 + x) = ln x + 1 / x - ..., likewise.
-        log_sum.ln()
+        // ln(1 + y) = ln y + 1 / y - ..., likewise.
+        x.ln()
+    }
+}
+
+/// [`log_cross_entropy`] of many rows at once; the scores are lost.
+pub fn log_cross_entropies<T: Real>(scores: &mut [T], labels: &[u32], logs: &mut [T]) {
+    log_cross_entropy_rows(scores, labels, logs);
+}
+
+#[pulp::with_simd(log_cross_entropy_rows = pulp::Arch::new())]
+#[inline(always)]
+fn log_cross_entropy_rows_simd<'a, S: Simd, T: Real>(
+    simd: S,
+    scores: &'a mut [T],
+    labels: &'a [u32],
+    logs: &'a mut [T],
+) {
+    let nothing = T::from_f64(f64::NEG_INFINITY);
+    let classes = scores.len() / labels.len().max(1);
+    for ((scores, &label), log) in scores.chunks_exact_mut(classes.max(1)).zip(labels).zip(logs) {
+        let own = std::mem::replace(&mut scores[label as usize], nothing);
+        let mut largest = nothing;
+        for score in &mut *scores {
+            *score -= own;
+            largest = if *score > largest { *score } else { largest };
+        }
+        if !largest.is_finite() {
+            *log = largest;
+            continue;
+        }
+        for score in &mut *scores {
+            *score -= largest;
+        }
+        T::exp_all(simd, scores);
+        let mut total = T::ZERO;
+        for &term in &*scores {
+            total += term;
+        }
+        *log = log_of_log_1p(largest + total.ln());
     }
 }
 
@@ -186,6 +228,12 @@ mod tests {
                 cross_entropy_gradient(&scores[range.clone()], label as usize, 0.25, &mut expected[range]);
             }
             assert!((total - sum).abs() <= 1e-5 * sum, "{total} for {sum}");
+            let mut logs = vec![0.0; labels.len()];
+            log_cross_entropies(&mut scores.clone(), &labels, &mut logs);
+            for (row, (&log, &label)) in logs.iter().zip(&labels).enumerate() {
+                let expected = log_cross_entropy(&scores[row * classes..(row + 1) * classes], label as usize);
+                assert!(log == expected || (log - expected).abs() <= 1e-5, "row {row}: {log} for {expected}");
+            }
             for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let close = (found - expected).abs() <= 2e-6 * expected.abs() + 1e-30;
                 assert!(close, "{classes} classes, {at}: {found} for {expected}");

@@ -64,7 +64,7 @@ struct Entity {
     edges: u32,
 }
 
-/// Deletions whose losses one thread compares at a time.
+/// Losses that one thread computes at a time.
 const CHUNK: usize = 96;
 
 /// Computes L_c step after step.
@@ -305,24 +305,19 @@ impl<T: Real> Regulariser<T> {
     ) -> Vec<f64> {
         network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
         let classes = network.config().classes;
-        let (with, without, floor) = (work.scores(), &self.scores, self.config.loss_floor.ln());
-        let log_loss = |scores: &[T], row: usize, entity: &Entity| {
-            let scores = &scores[row * classes..(row + 1) * classes];
-            loss::log_cross_entropy(scores, entity.label as usize).to_f64().max(floor)
-        };
-        // Deletions of one entity stand together and share its loss with all edges.
-        let some = |(number, deletions): (usize, &[Deletion])| {
-            let mut known = (u32::MAX, 0.0);
-            let ratio = |(at, deletion): (usize, &Deletion)| {
-                let entity = entities.of(deletion);
-                if known.0 != entity.number {
-                    known = (entity.number, log_loss(with, entity.number as usize, entity));
-                }
-                log_ratio(log_loss(without, number * CHUNK + at, entity), known.1)
+        let floor = self.config.loss_floor.ln();
+        let with = log_losses(classes, work.scores(), entities);
+        let some = |(deletions, scores): (&[Deletion], &mut [T])| {
+            let labels: Vec<u32> = deletions.iter().map(|deletion| entities.of(deletion).label).collect();
+            let mut without = vec![T::ZERO; deletions.len()];
+            loss::log_cross_entropies(scores, &labels, &mut without);
+            let ratio = |(deletion, without): (&Deletion, T)| {
+                log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor))
             };
-            deletions.iter().enumerate().map(ratio).collect::<Vec<f64>>()
+            deletions.iter().zip(without).map(ratio).collect::<Vec<f64>>()
         };
-        deletions.par_chunks(CHUNK).enumerate().map(some).collect::<Vec<_>>().concat()
+        let rows = self.scores.par_chunks_mut(CHUNK * classes);
+        deletions.par_chunks(CHUNK).zip(rows).map(some).collect::<Vec<_>>().concat()
     }
 
     /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of
@@ -404,7 +399,13 @@ impl<'a> EntityIndex<'a> {
 
 /// ln CE of every entity in the pass with all edges.
 fn log_losses<T: Real>(classes: usize, scores: &[T], entities: &EntityIndex<'_>) -> Vec<f64> {
-    let row = |number: u32| &scores[number as usize * classes..(number as usize + 1) * classes];
-    let log_loss = |entity: &Entity| loss::log_cross_entropy(row(entity.number), entity.label as usize).to_f64();
-    entities.list.par_iter().with_min_len(64).map(log_loss).collect()
+    let some = |entities: &[Entity]| {
+        let row = |entity: &Entity| &scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
+        let mut rows: Vec<T> = entities.iter().flat_map(row).copied().collect();
+        let labels: Vec<u32> = entities.iter().map(|entity| entity.label).collect();
+        let mut logs = vec![T::ZERO; entities.len()];
+        loss::log_cross_entropies(&mut rows, &labels, &mut logs);
+        logs.into_iter().map(T::to_f64).collect::<Vec<f64>>()
+    };
+    entities.list.par_chunks(CHUNK).map(some).collect::<Vec<_>>().concat()
 }

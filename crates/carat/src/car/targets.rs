@@ -74,19 +74,67 @@ impl AttentionTargets {
     }
 
     fn layer_loss<T: Real>(&self, block: Block<'_>, heads: usize, weight: f64, alpha: &[T], gradient: &mut [T]) -> f64 {
-        let row = |target: u32| block.offsets()[target as usize]..block.offsets()[target as usize + 1];
-        let values = |edges: Range<usize>| edges.start * heads..edges.end * heads;
-        let mut total = 0.0;
-        for EdgeTarget { deletion, c, share } in &self.edges {
-            let edges = row(deletion.target);
-            let at = deletion.edge as usize - edges.start;
-            let values = values(edges);
-            total += share * bce(&alpha[values.clone()], heads, at, *c, weight * share, &mut gradient[values]);
+        let layer = Layer { block, heads };
+        let of_edge = |EdgeTarget { deletion, c, share }: &EdgeTarget, alpha: &[T], gradient: &mut [T]| {
+            let at = deletion.edge as usize - block.offsets()[deletion.target as usize];
+            share * bce(alpha, heads, at, *c, weight * share, gradient)
+        };
+        let of_node = |NodeTarget { q, share, .. }: &NodeTarget, alpha: &[T], gradient: &mut [T]| {
+            share * kl(alpha, heads, q, weight * share, gradient)
+        };
+        layer.total(&self.edges, |edge| edge.deletion.target, alpha, gradient, of_edge)
+            + layer.total(&self.nodes, |node| node.target, alpha, gradient, of_node)
+    }
+}
+
+/// Targets of attention whose losses one thread computes at a time, at least.
+const CHUNK: usize = 128;
+
+/// A layer's edges, each with so many values.
+#[derive(Clone, Copy)]
+struct Layer<'a> {
+    block: Block<'a>,
+    heads: usize,
+}
+
+impl Layer<'_> {
+    /// The values of a target's in-edges.
+    fn values(&self, target: u32) -> Range<usize> {
+        let offsets = &self.block.offsets()[target as usize..];
+        offsets[0] * self.heads..offsets[1] * self.heads
+    }
+
+    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each is called
+    /// with the attention of those and adds to their gradients.
+    fn total<T: Real, E: Sync>(
+        self,
+        targets: &[E],
+        node: impl Fn(&E) -> u32 + Sync,
+        alpha: &[T],
+        gradient: &mut [T],
+        loss: impl Fn(&E, &[T], &mut [T]) -> f64 + Sync,
+    ) -> f64 {
+        // Each thread has the gradients of other nodes.
+        let mut parts = Vec::new();
+        let (mut targets, mut gradient, mut start) = (targets, gradient, 0);
+        while !targets.is_empty() {
+            let mut taken = CHUNK.min(targets.len());
+            let last = node(&targets[taken - 1]);
+            taken += targets[taken..].iter().take_while(|target| node(target) == last).count();
+            let end = self.values(last).end;
+            let (part, gradients);
+            (part, targets) = targets.split_at(taken);
+            (gradients, gradient) = gradient.split_at_mut(end - start);
+            parts.push((part, gradients, start));
+            start = end;
         }
-        for NodeTarget { target, q, share, .. } in &self.nodes {
-            let values = values(row(*target));
-            total += share * kl(&alpha[values.clone()], heads, q, weight * share, &mut gradient[values]);
-        }
-        total
+        let losses = parts.into_par_iter().map(|(part, gradients, start)| {
+            let of_one = |target: &E| {
+                let values = self.values(node(target));
+                loss(target, &alpha[values.clone()], &mut gradients[values.start - start..values.end - start])
+            };
+            part.iter().map(of_one).sum::<f64>()
+        });
+        losses.collect::<Vec<f64>>().iter().sum()
     }
 }
