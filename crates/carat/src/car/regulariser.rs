@@ -217,7 +217,7 @@ impl<T: Real> Regulariser<T> {
         };
         let mut chosen: Vec<(Deletion, f64)> = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
         if rounds.iter().all(|round| round.len() == entities.list.len()) {
-            // Every round has one edge of every entity, in their order.
+            // Most likely every round has one edge of every entity, in their order.
             for at in 0..entities.list.len() {
                 let start = chosen.len();
                 chosen.extend(rounds.iter().map(|round| (round[at], share(round, &round[at]))));
@@ -225,6 +225,8 @@ impl<T: Real> Regulariser<T> {
             }
         } else {
             chosen.extend(rounds.iter().flat_map(|round| round.iter().map(move |d| (*d, share(round, d)))));
+        }
+        if !chosen.is_sorted_by_key(|(deletion, _)| *deletion) {
             chosen.sort_unstable_by_key(|(deletion, _)| *deletion);
         }
         if self.config.arm != Arm::Random {
