@@ -177,6 +177,9 @@ fn check_small<T: Real>(tolerance: f64, gradient_tolerance: f64) {
             .collect();
         let drawn = targets(settings(layers, |c| c.rounds = Rounds::Count(3)), Some(&rounds));
         compare(&drawn, &lambda, "loss_rounds", "grad_rounds");
+        let reversed: Vec<Vec<Deletion>> = rounds.iter().map(|round| round.iter().rev().copied().collect()).collect();
+        let drawn = targets(settings(layers, |c| c.rounds = Rounds::Count(3)), Some(&reversed));
+        compare(&drawn, &lambda, "loss_rounds", "grad_rounds");
 
         // The vote's effects show in its loss.
         let vote = targets(settings(layers, |c| c.regulariser = Arm::Vote), None);
