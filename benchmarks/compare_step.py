@@ -29,9 +29,23 @@ from pages import markdown
 DEFAULT_CASES = ["cora:gat:100:3:2", "cora:gatv2:100:3:2", "cora:transformer:100:3:2", f"{RANDOM}:gat:100:3:1"]
 
 
+def parts_of(case):
+    """Data, arch, hidden, heads and layers of a case 'data:arch:hidden:heads:layers'."""
+    parts = case.rsplit(":", 4)
+    if len(parts) != 5 or not all(parts) or not all(size.isdigit() for size in parts[2:]):
+        raise argparse.ArgumentTypeError(f"'{case}' is no case: write data:arch:hidden:heads:layers, as in {DEFAULT_CASES[0]}")
+    return parts
+
+
+def is_case(case):
+    """A case as it is written, once it is known to be one."""
+    parts_of(case)
+    return case
+
+
 def commands(case, arguments, carat):
     """The three commands of a case 'data:arch:hidden:heads:layers', by the name of their column."""
-    data, arch, hidden, heads, layers = case.split(":")
+    data, arch, hidden, heads, layers = parts_of(case)
     path = data_path(data, carat, arguments.cache, arguments.data_dir)
     common = ["--data", path, "--arch", arch, "--hidden", hidden, "--heads", heads, "--layers", layers]
     common += ["--threads", str(arguments.threads)]
@@ -96,7 +110,7 @@ def table(results, key="step_ms", memory=True):
     titles += [f"{column} MB" for column in columns] if memory else []
     rows = []
     for case, found in (row for result in results for row in rows_of(result, car)):
-        data, arch, hidden, heads, layers = case.split(":")
+        data, arch, hidden, heads, layers = case.rsplit(":", 4)
         ours, whole, field = parts = [found[name] for name in ("carat", "whole", "field")]
         row = [data, arch, f"{hidden} / {heads} / {layers}"]
         row += [f"{part[key]:.2f}" + (f" ({part['ratio']:.2f}x)" if car else "") for part in parts]
@@ -108,7 +122,7 @@ def table(results, key="step_ms", memory=True):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
+    parser.add_argument("cases", nargs="*", type=is_case, default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
     parser.add_argument("--car", action="store_true", help="compare the step with CAR as well")
     parser.add_argument("--carat", default=DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")

@@ -1,5 +1,6 @@
 """Turns with and without a common cache are never mixed."""
 
+import argparse
 import unittest
 
 import compare_step
@@ -27,6 +28,14 @@ class Rows(unittest.TestCase):
     def test_a_kind_that_was_not_met_has_none(self):
         self.assertNotIn("no common cache", compare_step.table([self.result([turn(2.0)], [])], "car_step_ms"))
         self.assertEqual(len(list(compare_step.rows_of(self.result([], [turn(4.0)]), True))), 1)
+
+
+class Cases(unittest.TestCase):
+    def test_a_case_has_five_parts(self):
+        self.assertEqual(compare_step.parts_of("cora:gat:100:3:2"), ["cora", "gat", "100", "3", "2"])
+        for case in ["cora", "cora:gat:100:3", "cora:gat:100:3:two", ":gat:100:3:2", ""]:
+            with self.assertRaises(argparse.ArgumentTypeError, msg=case):
+                compare_step.is_case(case)
 
 
 if __name__ == "__main__":
