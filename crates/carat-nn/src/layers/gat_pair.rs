@@ -15,6 +15,9 @@
 //! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources: with three
 //! heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
 //!
+//! Deletions read (1/K) W1 below_j + bias1 of every source j itself. Where they are to follow, the way forth forms those rows and
+//! sums them, and only the way back has slots.
+//!
 //! Everything from the scores to the output belongs to one target and is done for some targets after another, as is the way
 //! back, so that each thread finds in its own cache what it has just written.
 
@@ -133,8 +136,9 @@ impl<T: Real> LayerPair<T> for GatPair {
         let [d_below, d_lower_packed, ..] = &mut lower_state.scratch;
         let lower_packed = &lower_state.sources.buffers[PACKED];
         let below = &lower_state.targets.buffers[AGGREGATE];
-        let one_by_one = !upper.pass.h.is_empty();
-        if one_by_one {
+        // The way forth formed the lower layer's outputs and left the slots to be filled here.
+        let has_outputs = !upper.pass.h.is_empty();
+        if has_outputs {
             per_head::fold(v, u, lower_packed, shape);
         }
 
@@ -160,7 +164,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         let outputs = ((numbers, known), wide, ChunkRows::new(parts, &chunks, part_width));
         chunks.run(outputs, |range, ((numbers, known), wide, part)| {
             let (filled, projected) = (known.0.into_slice(), known.1.into_slice());
-            if one_by_one {
+            if has_outputs {
                 slots::fill(slots, range.clone(), alpha, filled);
                 slots::copy_projected(slots, range.clone(), upper.pass.h, projected);
             }
