@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::real::Real;
-use crate::rows::{ChunkRows, Chunks, Rows, is_on_this_thread};
+use crate::rows::{ChunkRows, Chunks, Rows, is_in_chunk};
 
 /// A read-only view of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -128,16 +128,14 @@ pub fn multiply_add<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<
     product(out, a, b, scale, true);
 }
 
-/// out = scale * a b, on this thread alone.
-pub(crate) fn multiply_here<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T) {
-    product_here(out, a, b, scale, false);
-}
-
 fn product<T: Real>(out: MatrixMut<'_, T>, a: Matrix<'_, T>, b: Matrix<'_, T>, scale: T, accumulate: bool) {
     let (columns, row_stride) = (out.columns, out.row_stride);
     assert_eq!(a.rows, out.rows, "rows of a product");
     if out.rows == 0 || columns == 0 {
         return;
+    }
+    if is_in_chunk() {
+        return product_here(out, a, b, scale, accumulate);
     }
     let pieces = (a.columns / PIECE_TERMS).next_multiple_of(2).clamp(2, MAX_PIECES);
     let is_long = a.columns >= PIECE_TERMS || a.columns >= LONG_SUM.max(2 * out.rows.max(columns));
@@ -182,9 +180,9 @@ fn long_product<T: Real>(
 }
 
 /// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads
-/// finish together, and multiples of the six rows that a GEMM kernel takes at a time. One chunk where no thread shares them.
+/// finish together, and multiples of the six rows that a GEMM kernel takes at a time. One chunk inside a chunk.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
-    if is_on_this_thread() {
+    if is_in_chunk() {
         return Chunks::even(rows, rows);
     }
     let work = rows * work_per_row;

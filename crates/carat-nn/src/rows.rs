@@ -7,26 +7,26 @@ use std::cell::Cell;
 use std::ops::Range;
 
 thread_local! {
-    /// Whether this thread shares its work with no other.
-    static ALONE: Cell<bool> = const { Cell::new(false) };
+    static IN_CHUNK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `work` in such a way that all of its chunks run on this thread: for work of which each thread has its own already.
-pub(crate) fn on_this_thread<R>(work: impl FnOnce() -> R) -> R {
+/// Whether this thread is in a chunk of a loop, so that loops inside it are not shared out once more. The data decide, and never
+/// the number of threads.
+pub(crate) fn is_in_chunk() -> bool {
+    IN_CHUNK.get()
+}
+
+/// Calls the work of one chunk.
+fn in_chunk<R>(work: impl FnOnce() -> R) -> R {
     /// Leaves the thread as it was, also after a panic.
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {
-            ALONE.set(self.0);
+            IN_CHUNK.set(self.0);
         }
     }
-    let _before = Before(ALONE.replace(true));
+    let _before = Before(IN_CHUNK.replace(true));
     work()
-}
-
-/// Whether chunks run on this thread alone, because the work says so. The number of threads has no part in it.
-pub(crate) fn is_on_this_thread() -> bool {
-    ALONE.get()
 }
 
 /// Mutable rows that can be cut in two.
@@ -223,10 +223,12 @@ impl Chunks {
         self.borders.last() == Some(&0)
     }
 
-    /// Calls `work` once per chunk with its rows.
+    /// Calls `work` once per chunk with its rows. Where there are several chunks, loops inside `work` stay on its thread.
     pub fn run<R: SplitRows>(&self, rows: R, work: impl Fn(Range<usize>, R) + Sync) {
-        if !self.is_empty() {
-            run_chunks(&self.borders, rows, &work);
+        match self.borders[..] {
+            _ if self.is_empty() => {}
+            [start, end] => work(start..end, rows),
+            _ => run_chunks(&self.borders, rows, &|range, rows| in_chunk(|| work(range, rows))),
         }
     }
 }
@@ -239,7 +241,7 @@ fn run_chunks<R: SplitRows>(borders: &[usize], rows: R, work: &(impl Fn(Range<us
             let middle = borders.len() / 2;
             let (left, right) = rows.split(borders[middle]);
             let (first, second) = (&borders[..=middle], &borders[middle..]);
-            if rayon::current_num_threads() == 1 || is_on_this_thread() {
+            if rayon::current_num_threads() == 1 || is_in_chunk() {
                 run_chunks(first, left, work);
                 run_chunks(second, right, work);
             } else {
@@ -253,6 +255,21 @@ fn run_chunks<R: SplitRows>(borders: &[usize], rows: R, work: &(impl Fn(Range<us
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_loop_in_a_chunk_stays_on_its_thread() {
+        let mut outer = vec![0; 8];
+        Chunks::even(8, 2).run(Rows::new(&mut outer, 1), |_, outer| {
+            let here = std::thread::current().id();
+            let mut inner = vec![false; 64];
+            Chunks::even(64, 1).run(Rows::new(&mut inner, 1), |_, inner| {
+                inner.into_slice().fill(std::thread::current().id() == here);
+            });
+            outer.into_slice().fill(inner.iter().filter(|here| **here).count());
+        });
+        assert_eq!(outer, [64; 8]);
+        assert!(!is_in_chunk());
+    }
 
     proptest! {
         #[test]

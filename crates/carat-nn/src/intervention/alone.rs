@@ -14,7 +14,7 @@ use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
 use crate::network::{Network, Workspace};
 use crate::real::Real;
-use crate::rows::{Chunks, Rows, on_this_thread};
+use crate::rows::{Chunks, Rows};
 
 /// Multiply-adds per chunk of deletions, at most: few enough that what a thread holds of them is small.
 const CHUNK_WORK: usize = 1 << 24;
@@ -70,9 +70,7 @@ impl<T: Real> Network<T> {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
-            on_this_thread(|| {
-                self.add_last_scores(self.last_alone(blocks, deletions, work, &mut room), scores);
-            });
+            self.add_last_scores(self.last_alone(blocks, deletions, work, &mut room), scores);
         });
     }
 

@@ -25,7 +25,7 @@ use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
 use crate::kernels::prefetch::{Lookahead, prefetch_row};
 use crate::kernels::vector;
 use crate::kernels::weighted::RowSums;
-use crate::matrix::{Matrix, multiply};
+use crate::matrix::Matrix;
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Parts, Rows};
@@ -143,7 +143,7 @@ impl<T: Real> Attention<T> for Gat {
         let d_aggregate = sized(d_aggregate, targets * pass.shape.heads * pass.shape.width);
         let d_packed = sized(d_packed, weights);
         let packed = &state.sources.buffers[PACKED];
-        per_head::average_backward(multiply, upstream.d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
+        per_head::average_backward(upstream.d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
         sums_backward(pass, block, upstream.d_attention, state, d_parameters, d_h);
     }
 

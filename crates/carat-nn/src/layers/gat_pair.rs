@@ -36,7 +36,7 @@ use crate::kernels::aggregate::{self, AGGREGATE, Shape};
 use crate::kernels::heads::dots_by_head;
 use crate::kernels::slots::{self, Saved, SlotGradients, Slots, rows_of};
 use crate::kernels::{dense, vector};
-use crate::matrix::{multiply_here, piece_count, row_chunks};
+use crate::matrix::{piece_count, row_chunks};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
@@ -173,10 +173,10 @@ impl<T: Real> LayerPair<T> for GatPair {
                 cut_mut(part.into_slice(), [weights, weights, width, width]);
             let d_out = rows_of(upstream.d_out, range.clone(), width);
             let sums = rows_of(aggregate, range.clone(), all);
-            per_head::average_backward(multiply_here, d_out, sums, packed, shape, [d_packed, d_aggregate]);
+            per_head::average_backward(d_out, sums, packed, shape, [d_packed, d_aggregate]);
             slots::share_out(slots, range.start, alpha, d_aggregate, d_projected);
             let lower_outputs = [d_lower_packed, &mut *d_slots];
-            per_head::average_backward(multiply_here, d_projected, filled, lower_packed, shape, lower_outputs);
+            per_head::average_backward(d_projected, filled, lower_packed, shape, lower_outputs);
             dense::write_column_sums_here(d_bias, d_out);
             dense::write_column_sums_here(d_lower_bias, d_projected);
             let saved = Saved { alpha, d_attention: upstream.d_attention, projected, d_aggregate, d_slots };
@@ -261,9 +261,9 @@ impl<'a, T: Real> Layers<'a, T> {
             self.target_scores(range.clone(), v_dst, &constants, target_score);
             let score = GatScore { source_score, target_score, first: range.start, heads };
             slots::attend(slots, score, range.clone(), alpha, filled);
-            per_head::average_here(projected, filled, lower_packed, lower_bias, shape);
+            per_head::average(projected, filled, lower_packed, lower_bias, shape);
             slots::collect(slots, range.start, alpha, projected, aggregate);
-            per_head::average_here(out.into_slice(), aggregate, packed, bias, shape);
+            per_head::average(out.into_slice(), aggregate, packed, bias, shape);
         });
     }
 
@@ -291,7 +291,7 @@ impl<'a, T: Real> Layers<'a, T> {
                 self.target_scores(range.clone(), v_dst, &constants, target_score);
                 let score = GatScore { source_score, target_score, first: range.start, heads };
                 aggregate::forward_rows(edges, score, range.start, alpha, aggregate);
-                per_head::average_here(out, aggregate, packed, bias, shape);
+                per_head::average(out, aggregate, packed, bias, shape);
             },
         );
     }
@@ -313,9 +313,9 @@ impl<'a, T: Real> Layers<'a, T> {
             let own = &own[..own.len().min(range.len())];
             let (own_out, out) = out.into_slice().split_at_mut(own.len() * width);
             let gathered: Vec<T> = own.iter().flat_map(|&n| rows_of(below, n..n + 1, all)).copied().collect();
-            per_head::average_here(own_out, &gathered, packed, bias, shape);
+            per_head::average(own_out, &gathered, packed, bias, shape);
             let others = begin + range.start + own.len()..begin + range.end;
-            per_head::average_here(out, rows_of(below, others, all), packed, bias, shape);
+            per_head::average(out, rows_of(below, others, all), packed, bias, shape);
         });
         for (at, &n) in both.iter().enumerate() {
             between.copy_within((begin + at) * width..(begin + at + 1) * width, n * width);

@@ -11,7 +11,7 @@ use pulp::Simd;
 use super::LayerShape;
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, sums_by_head};
-use crate::matrix::{Matrix, MatrixMut, multiply_add, product_here, row_chunks};
+use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 use crate::toolkit::sized;
@@ -74,18 +74,13 @@ pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], shape: LayerSh
 pub(super) fn average<T: Real>(out: &mut [T], input: &[T], packed: &[T], bias: &[T], shape: LayerShape) {
     let LayerShape { width, heads } = shape;
     let (rows, all) = (out.len() / width, heads * width);
-    row_chunks(rows, all * width).run(Rows::new(out, width), |range, out| {
-        average_here(out.into_slice(), &input[range.start * all..range.end * all], packed, bias, shape);
-    });
-}
-
-/// [`average`] on this thread alone.
-pub(super) fn average_here<T: Real>(out: &mut [T], input: &[T], packed: &[T], bias: &[T], shape: LayerShape) {
-    let LayerShape { width, heads } = shape;
-    let (rows, all) = (out.len() / width, heads * width);
-    dense::fill_rows(out, bias);
     let packed = Matrix::new(packed, width, all).t();
-    product_here(MatrixMut::new(out, rows, width), Matrix::new(input, rows, all), packed, share(heads), true);
+    row_chunks(rows, all * width).run(Rows::new(out, width), |range, out| {
+        let out = out.into_slice();
+        dense::fill_rows(out, bias);
+        let input = Matrix::new(&input[range.start * all..range.end * all], range.len(), all);
+        product_here(MatrixMut::new(out, range.len(), width), input, packed, share(heads), true);
+    });
 }
 
 /// 1/K
@@ -93,13 +88,11 @@ fn share<T: Real>(heads: usize) -> T {
     T::ONE / T::from_f64(heads as f64)
 }
 
-/// Backward of [`average`]: d_W_k = (1/K) d_out^T in_k, side by side, and d_in_k = (1/K) d_out W_k. `multiply` is told how to
-/// multiply: on all threads, or on this one alone.
-pub(super) fn average_backward<'a, T: Real>(
-    multiply: impl Fn(MatrixMut<'_, T>, Matrix<'a, T>, Matrix<'a, T>, T),
-    d_out: &'a [T],
-    input: &'a [T],
-    packed: &'a [T],
+/// Backward of [`average`]: d_W_k = (1/K) d_out^T in_k, side by side, and d_in_k = (1/K) d_out W_k.
+pub(super) fn average_backward<T: Real>(
+    d_out: &[T],
+    input: &[T],
+    packed: &[T],
     shape: LayerShape,
     [d_packed, d_input]: [&mut [T]; 2],
 ) {

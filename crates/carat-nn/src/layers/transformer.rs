@@ -198,7 +198,7 @@ impl<T: Real> Attention<T> for Transformer {
         }
         let d_aggregate = sized(d_aggregate, targets * all);
         let d_packed = sized(d_packed, value.len());
-        per_head::average_backward(multiply, d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
+        per_head::average_backward(d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
         per_head::unpack(d_value, d_packed, pass.shape);
 
         // Attention.
