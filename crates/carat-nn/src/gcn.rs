@@ -22,6 +22,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::Encoder;
 use crate::kernels::convolution::{self, Weights};
@@ -154,7 +155,7 @@ pub struct GcnNetwork<T> {
     config: GcnConfig,
     layout: Layout,
     places: Places,
-    parameters: Vec<T>,
+    parameters: Buffer<T>,
     work: Workspace<T>,
     /// The graph that the last forward pass was of.
     graph: Option<u64>,
@@ -168,11 +169,11 @@ struct Workspace<T> {
     edge_weights: Vec<T>,
     own_weights: Vec<T>,
     /// h[0] is the encoder's output, h[l + 1] that of layer l.
-    h: Vec<Vec<T>>,
+    h: Vec<Buffer<T>>,
     /// A h of each layer.
-    sums: Vec<Vec<T>>,
-    d_h: Vec<T>,
-    d_sums: Vec<T>,
+    sums: Vec<Buffer<T>>,
+    d_h: Buffer<T>,
+    d_sums: Buffer<T>,
     joined: Vec<T>,
     d_joined: Vec<T>,
     d_last: Vec<T>,
@@ -217,8 +218,8 @@ impl<T: Real> GcnNetwork<T> {
             return;
         }
         self.current = true;
-        work.h.resize_with(self.config.layers + 1, Vec::new);
-        work.sums.resize_with(self.config.layers, Vec::new);
+        work.h.resize_with(self.config.layers + 1, Buffer::default);
+        work.sums.resize_with(self.config.layers, Buffer::default);
         for buffer in work.h.iter_mut().chain(&mut work.sums) {
             buffer.resize(nodes * hidden, T::ZERO);
         }

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod buffer;
 mod cal;
 pub mod check;
 mod classifier;
@@ -40,6 +41,7 @@ pub mod toolkit;
 mod weights;
 mod whole_graph;
 
+pub use buffer::Buffer;
 pub use cal::{Cal, CalConfig, CalError, CalHead};
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;

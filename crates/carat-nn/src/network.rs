@@ -16,6 +16,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
 use crate::layers::{
@@ -64,7 +65,7 @@ pub struct Network<T> {
     pub(crate) built_in: bool,
     layout: Layout,
     places: Places,
-    parameters: Vec<T>,
+    parameters: Buffer<T>,
 }
 
 #[derive(Debug, Clone)]
@@ -78,8 +79,8 @@ struct Places {
 #[derive(Debug, Clone, Default)]
 pub struct Workspace<T> {
     /// h[0] is the encoder's output, h[l + 1] that of layer l.
-    pub(crate) h: Vec<Vec<T>>,
-    d_h: Vec<Vec<T>>,
+    pub(crate) h: Vec<Buffer<T>>,
+    d_h: Vec<Buffer<T>>,
     pub(crate) states: Vec<LayerState<T>>,
     pub(crate) joined: Vec<T>,
     d_joined: Vec<T>,
@@ -195,7 +196,7 @@ impl<T: Real> Network<T> {
 
     fn encode(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
-        work.h.resize_with(self.config.layers + 1, Vec::new);
+        work.h.resize_with(self.config.layers + 1, Buffer::default);
         work.h[0].resize(input.num_rows() * self.config.hidden, T::ZERO);
         self.places.encoder.forward(&self.parameters, input, &mut work.h[0]);
     }
@@ -223,7 +224,7 @@ impl<T: Real> Network<T> {
     fn forward_layers(&self, blocks: &Blocks, pair: Option<&dyn LayerPair<T>>, keep: bool, work: &mut Workspace<T>) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
-        work.h.resize_with(layers + 1, Vec::new);
+        work.h.resize_with(layers + 1, Buffer::default);
         work.states.resize_with(layers, LayerState::default);
         work.d_attention.resize_with(layers, Vec::new);
         work.d_attention.iter_mut().for_each(Vec::clear);
@@ -294,7 +295,7 @@ impl<T: Real> Network<T> {
     fn backward(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>, gradient: &mut [T]) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config;
         let labelled = work.d_scores.len() / classes;
-        work.d_h.resize_with(layers + 1, Vec::new);
+        work.d_h.resize_with(layers + 1, Buffer::default);
         for (d_h, h) in work.d_h.iter_mut().zip(&work.h) {
             d_h.resize(h.len(), T::ZERO);
         }

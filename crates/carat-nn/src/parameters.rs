@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rand::{Rng, RngExt};
 
+use crate::buffer::Buffer;
 use crate::real::Real;
 
 /// How a parameter starts.
@@ -99,8 +100,8 @@ impl Layout {
     }
 
     /// Draws initial values. Drawn in PyG's order of elements, in f64, so that f32 and f64 networks start alike.
-    pub fn initialise<T: Real>(&self, rng: &mut impl Rng) -> Vec<T> {
-        let mut values = vec![T::ZERO; self.len()];
+    pub fn initialise<T: Real>(&self, rng: &mut impl Rng) -> Buffer<T> {
+        let mut values = Buffer::filled(T::ZERO, self.len());
         for (parameter, range) in self.iter() {
             let bound = parameter.bound();
             if let Init::Constant(value) = parameter.init {

@@ -1,7 +1,7 @@
 //! A network with its optimiser, its regulariser and its buffers: what a training step changes.
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Network, Workspace};
+use carat_nn::{Adam, AdamConfig, Buffer, Network, Workspace};
 
 use crate::batches::{Batch, batch_seed};
 use crate::car::{Entities, Regulariser, Step};
@@ -15,7 +15,7 @@ pub(crate) struct Learner {
     pub(crate) regulariser: Option<Regulariser<f32>>,
     seed: u64,
     work: Workspace<f32>,
-    gradient: Vec<f32>,
+    gradient: Buffer<f32>,
 }
 
 /// The losses of a step, before it.
@@ -39,7 +39,14 @@ impl Learner {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
             Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
         });
-        Self { network, adam, regulariser, seed: config.seed, work: Workspace::default(), gradient: vec![0.0; len] }
+        Self {
+            network,
+            adam,
+            regulariser,
+            seed: config.seed,
+            work: Workspace::default(),
+            gradient: Buffer::filled(0.0, len),
+        }
     }
 
     /// One step on one batch.

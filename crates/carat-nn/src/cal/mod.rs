@@ -44,6 +44,7 @@ use parts::{Backward, Forward, Layouts};
 use shares::{ShareGradients, Shares, SharesState};
 use stem::{Stem, StemState};
 
+use crate::buffer::Buffer;
 use crate::parameters::Layout;
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
@@ -76,8 +77,8 @@ pub struct Cal<T> {
     config: CalConfig,
     parts: Parts,
     layouts: Layouts,
-    parameters: Vec<T>,
-    buffers: Vec<T>,
+    parameters: Buffer<T>,
+    buffers: Buffer<T>,
     work: Work<T>,
 }
 

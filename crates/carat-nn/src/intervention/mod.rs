@@ -25,6 +25,7 @@ use carat_graph::{Block, Blocks, Reach};
 
 use alone::Room;
 
+use crate::buffer::Buffer;
 use crate::encoder::SLOPE;
 use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
@@ -59,7 +60,7 @@ pub struct Rerun<T> {
     sources: Vec<u32>,
     /// Their own inputs, and what they come to.
     own: Vec<T>,
-    out: Vec<T>,
+    out: Buffer<T>,
     state: TargetState<T>,
     own_scores: Vec<T>,
     /// The deleted edges.
@@ -171,7 +172,7 @@ impl<T: Real> Network<T> {
             let now = &deletions[start..end];
             let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
             // Deletions leave the encodings alone.
-            rerun.copies.h.resize_with(self.config().layers + 1, Vec::new);
+            rerun.copies.h.resize_with(self.config().layers + 1, Buffer::default);
             let encoded = &mut rerun.copies.h[0];
             encoded.clear();
             for deletion in now {

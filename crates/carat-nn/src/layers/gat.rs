@@ -19,6 +19,7 @@ use super::{
     Attention, Cost, LayerPair, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
     per_head,
 };
+use crate::buffer::Buffer;
 use crate::kernels::aggregate::{self, AGGREGATE, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
@@ -250,7 +251,7 @@ pub(super) fn node_score_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// u_k = W_k^T a_k for both sides, and the W_k side by side: one pass over W.
-pub(super) fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, u: &mut Vec<T>, packed: &mut [T]) {
+pub(super) fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, u: &mut Buffer<T>, packed: &mut [T]) {
     let all = shape.heads * shape.width;
     let chunks = per_head::weight_chunks(shape.width, all);
     let (whole, parts) = sized(u, (chunks.len() + 1) * 2 * all).split_at_mut(2 * all);

@@ -21,6 +21,7 @@ pub(crate) use gat::SCORE_SLOPE;
 pub use gatv2::GatV2;
 pub use transformer::Transformer;
 
+use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
 use crate::kernels::softmax;
 use crate::matrix::{Matrix, MatrixMut, multiply};
@@ -138,16 +139,16 @@ impl<'a, T> Targets<'a, T> {
 #[derive(Debug, Clone, Default)]
 pub struct SourceState<T> {
     /// Whatever the kind keeps; each kind's file names its own.
-    pub buffers: [Vec<T>; 3],
+    pub buffers: [Buffer<T>; 3],
 }
 
 /// What targets came to.
 #[derive(Debug, Clone, Default)]
 pub struct TargetState<T> {
     /// Attention, edges x heads.
-    pub alpha: Vec<T>,
+    pub alpha: Buffer<T>,
     /// Whatever else the kind keeps; each kind's file names its own.
-    pub buffers: [Vec<T>; 3],
+    pub buffers: [Buffer<T>; 3],
 }
 
 /// What a layer keeps between its forward and its backward pass.
@@ -158,7 +159,7 @@ pub struct LayerState<T> {
     /// From [`Attention::targets`].
     pub targets: TargetState<T>,
     /// Room for the backward pass.
-    pub scratch: [Vec<T>; 6],
+    pub scratch: [Buffer<T>; 6],
 }
 
 /// Gradients that arrive at a layer.
@@ -312,9 +313,9 @@ pub struct PairedLayer<'a, T> {
 #[derive(Debug, Clone, Default)]
 pub struct PairState<T> {
     /// Whatever the kind keeps from the forward to the backward pass.
-    pub buffers: [Vec<T>; 3],
+    pub buffers: [Buffer<T>; 3],
     /// Room for the backward pass.
-    pub scratch: [Vec<T>; 4],
+    pub scratch: [Buffer<T>; 4],
 }
 
 /// The attention kinds that come with carat.

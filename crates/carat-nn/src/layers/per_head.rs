@@ -9,6 +9,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::LayerShape;
+use crate::buffer::Buffer;
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, sums_by_head};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
@@ -105,7 +106,12 @@ pub(super) fn average_backward<T: Real>(
 
 /// Vectors v, rows of F, led back through [`average`]: (1/K) W_k^T v, all heads side by side. They are few, too few to be
 /// shared out.
-pub(super) fn fold<T: Real>(folded: &mut Vec<T>, vectors: &[T], packed: &[T], LayerShape { width, heads }: LayerShape) {
+pub(super) fn fold<T: Real>(
+    folded: &mut Buffer<T>,
+    vectors: &[T],
+    packed: &[T],
+    LayerShape { width, heads }: LayerShape,
+) {
     let count = vectors.len() / width;
     let columns: Vec<T> =
         (0..vectors.len()).map(|at| share::<T>(heads) * vectors[at % count * width + at / count]).collect();
