@@ -184,31 +184,35 @@ impl Chunks {
         Self::even(rows, rows.div_ceil(count))
     }
 
-    /// Chunks of about `size` edges each, so that a hub does not keep one thread busy while others wait.
+    /// Chunks of at most about `size` edges each and of about equal numbers, so that a hub does not keep one thread busy while
+    /// others wait. A row costs something even without edges.
     pub fn by_edges(offsets: &[usize], size: usize) -> Self {
+        let work_before = |row: usize| offsets[row] - offsets[0] + row;
         let rows = offsets.len() - 1;
-        let mut borders = vec![0];
-        let mut start = 0;
-        for row in 1..rows {
-            // A row costs something even without edges.
-            if offsets[row] - offsets[start] + (row - start) >= size {
-                borders.push(row);
-                start = row;
-            }
-        }
-        borders.push(rows);
-        Self { borders }
+        let count = work_before(rows).div_ceil(size.max(1));
+        // Two threads finish together if the number is even.
+        Self::equal(rows, work_before, if count > 1 { count.next_multiple_of(2) } else { 1 })
     }
 
     /// At most `count` chunks of about equal work, given the work of all rows before each, and of all.
-    pub fn equal(work_before: &[usize], count: usize) -> Self {
-        let rows = work_before.len() - 1;
-        let mut borders: Vec<usize> = (1..count)
-            .map(|piece| work_before.partition_point(|&before| before * count < work_before[rows] * piece))
-            .filter(|&row| row > 0 && row < rows)
-            .collect();
-        borders.dedup();
-        borders.insert(0, 0);
+    pub fn equal(rows: usize, work_before: impl Fn(usize) -> usize, count: usize) -> Self {
+        let all = work_before(rows);
+        let mut borders = vec![0];
+        for piece in 1..count {
+            // The first row, after the last border, before which there is as much work as that.
+            let (mut row, mut end) = (borders[borders.len() - 1], rows);
+            while row < end {
+                let middle = row.midpoint(end);
+                if work_before(middle) * count < all * piece {
+                    row = middle + 1;
+                } else {
+                    end = middle;
+                }
+            }
+            if row > borders[borders.len() - 1] && row < rows {
+                borders.push(row);
+            }
+        }
         borders.push(rows);
         Self { borders }
     }
@@ -279,7 +283,7 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + d);
             }
             let rows = degrees.len();
-            let by_count = [Chunks::equal(&offsets, size), Chunks::even(rows, size), Chunks::pairs(rows, size)];
+            let by_count = [Chunks::equal(rows, |row| offsets[row], size), Chunks::even(rows, size), Chunks::pairs(rows, size)];
             for chunks in by_count.into_iter().chain([Chunks::by_edges(&offsets, size)]) {
                 let mut visits = vec![0; rows * 2];
                 let mut edge_row = vec![usize::MAX; offsets[rows] * 3];

@@ -85,7 +85,8 @@ impl<T: Real> Network<T> {
             work += (self.config().hidden + block.in_neighbours(deletion.target as usize).len()) * all;
             work_before.push(work);
         }
-        Chunks::equal(&work_before, work.div_ceil(CHUNK_WORK).next_multiple_of(2))
+        let count = work.div_ceil(CHUNK_WORK).next_multiple_of(2);
+        Chunks::equal(deletions.len(), |at| work_before[at], count)
     }
 
     /// LeakyReLU(h') of every deletion's target.

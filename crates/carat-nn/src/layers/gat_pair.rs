@@ -42,7 +42,7 @@ use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
 /// Multiply-adds of a matrix product that take as long as one of a pass over edges.
-const EDGE_WORK: usize = 4;
+const EDGE_WORK: usize = 3;
 
 /// Where the pair's state keeps v.
 const V: usize = 0;
@@ -357,7 +357,8 @@ fn equal_chunks(targets: usize, work: impl Fn(usize) -> usize, rows: usize, colu
         work_before[n + 1] = work_before[n] + work(n);
     }
     let rows = rows.max(1);
-    Chunks::equal(&work_before, piece_count(rows, work_before[targets].div_ceil(rows) * columns))
+    let count = piece_count(rows, work_before[targets].div_ceil(rows) * columns);
+    Chunks::equal(targets, |n| work_before[n], count)
 }
 
 /// The way back through v = (1/K) u W1: the gradient of v, and the parts that W1's has otherwise.
