@@ -42,7 +42,6 @@ impl<T: Copy> Buffer<T> {
             self.values[self.len..kept].fill(value);
         }
         if self.values.len() < len {
-            self.values.reserve_exact(len - self.values.len());
             self.values.resize(len, value);
         }
         self.len = len;
