@@ -8,15 +8,14 @@ use std::ops::{Deref, DerefMut};
 
 use aligned_vec::{AVec, ConstAlign};
 
-use crate::real::Real;
-
 /// Bytes of a line, and of the longest vector.
 const LINE: usize = 64;
 
 /// Numbers in memory that begins at a line. As a vector, it grows and never gives memory back.
 #[derive(Clone)]
 pub struct Buffer<T> {
-    /// All that it ever held; the first `len` are those it holds now.
+    /// All that it ever held, of which the first `len` count. Their number never shrinks, because growing writes one after another,
+    /// where a slice is filled at once.
     values: AVec<T, ConstAlign<LINE>>,
     len: usize,
 }
@@ -66,6 +65,14 @@ impl<T: Copy> Buffer<T> {
     }
 }
 
+impl<T: Copy> From<&[T]> for Buffer<T> {
+    fn from(values: &[T]) -> Self {
+        let mut buffer = Self::default();
+        buffer.extend_from_slice(values);
+        buffer
+    }
+}
+
 impl<T> Deref for Buffer<T> {
     type Target = [T];
 
@@ -83,24 +90,6 @@ impl<T> DerefMut for Buffer<T> {
 impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self[..].fmt(f)
-    }
-}
-
-/// What [`sized`](crate::toolkit::sized) makes as long as it should be.
-pub trait Growing<T>: DerefMut<Target = [T]> {
-    /// Cuts off what is beyond `len`, or adds zeros up to there.
-    fn grow(&mut self, len: usize);
-}
-
-impl<T: Real> Growing<T> for Buffer<T> {
-    fn grow(&mut self, len: usize) {
-        self.resize(len, T::ZERO);
-    }
-}
-
-impl<T: Real> Growing<T> for Vec<T> {
-    fn grow(&mut self, len: usize) {
-        self.resize(len, T::ZERO);
     }
 }
 

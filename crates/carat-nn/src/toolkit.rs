@@ -7,7 +7,7 @@
 pub use crate::kernels::softmax::softmax_edges;
 pub use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 
-pub use crate::buffer::Growing;
+use crate::buffer::Buffer;
 use crate::kernels::dense;
 use crate::real::Real;
 
@@ -36,8 +36,8 @@ pub fn cut_mut<const N: usize, T>(mut values: &mut [T], lengths: [usize; N]) -> 
 }
 
 /// Makes a buffer exactly `len` long without giving memory back. What it held before is kept; what is new is 0.
-pub fn sized<T: Real>(buffer: &mut impl Growing<T>, len: usize) -> &mut [T] {
-    buffer.grow(len);
+pub fn sized<T: Real>(buffer: &mut Buffer<T>, len: usize) -> &mut [T] {
+    buffer.resize(len, T::ZERO);
     buffer
 }
 

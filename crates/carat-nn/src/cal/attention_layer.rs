@@ -14,6 +14,7 @@ use carat_graph::Block;
 
 use super::batch_norm::{BatchNorm, Statistics};
 use super::parts::{Backward, Forward, Layouts, Linear};
+use crate::buffer::Buffer;
 use crate::kernels::concatenated::{self, Saved, ScoreGradients, Shape};
 use crate::kernels::dense;
 use crate::parameters::{Init, Parameter};
@@ -35,11 +36,11 @@ pub(super) struct AttentionLayer {
 #[derive(Debug, Clone, Default)]
 pub(super) struct AttentionState<T> {
     statistics: Statistics<T>,
-    normed: Vec<T>,
-    values: Vec<T>,
-    scores: [Vec<T>; 2],
-    alpha: Vec<T>,
-    pub(super) out: Vec<T>,
+    normed: Buffer<T>,
+    values: Buffer<T>,
+    scores: [Buffer<T>; 2],
+    alpha: Buffer<T>,
+    pub(super) out: Buffer<T>,
 }
 
 impl AttentionLayer {
@@ -84,7 +85,7 @@ impl AttentionLayer {
         x: &[T],
         state: &AttentionState<T>,
         gradient: &mut [T],
-        scratch: &mut Vec<T>,
+        scratch: &mut Buffer<T>,
     ) {
         self.linear.bias_relu_backward(pass, &state.out, gradient);
         let shape = self.shape(block, &state.values, &state.scores);
@@ -105,7 +106,7 @@ impl AttentionLayer {
         cut(&parameters[self.vectors.clone()], [self.hidden; 2])
     }
 
-    fn shape<'a, T>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Vec<T>; 2]) -> Shape<'a, T> {
+    fn shape<'a, T>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Buffer<T>; 2]) -> Shape<'a, T> {
         let [source_scores, target_scores] = scores;
         Shape { block, heads: self.heads, width: self.hidden, values, source_scores, target_scores }
     }
@@ -137,7 +138,7 @@ mod tests {
             assert_eq!(saved.alpha[edge..], vec![1.0; heads]);
             let (mut d_parameters, mut d_x) = (vec![f64::NAN; parameters.len()], weights.clone());
             let mut pass = Backward { parameters: &parameters, gradient: &mut d_parameters };
-            layer.backward(&mut pass, block, &x, &saved, &mut d_x, &mut Vec::new());
+            layer.backward(&mut pass, block, &x, &saved, &mut d_x, &mut Buffer::default());
             let what = format!("{heads} heads");
             assert_gradient(&what, &parameters, &d_parameters, |parameters| loss(parameters, &x).0);
             assert_gradient(&what, &x, &d_x, |x| loss(&parameters, x).0);

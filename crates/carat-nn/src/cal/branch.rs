@@ -10,6 +10,7 @@ use pulp::Simd;
 use super::batch_norm::{BatchNorm, Statistics};
 use super::normalisation::Normalised;
 use super::parts::{Backward, Forward, Layouts, Linear};
+use crate::buffer::Buffer;
 use crate::kernels::convolution::{self, Weights};
 use crate::kernels::vector;
 use crate::real::Real;
@@ -30,12 +31,12 @@ pub(super) struct Branch {
 /// What a pass leaves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BranchState<T> {
-    scaled: Vec<T>,
+    scaled: Buffer<T>,
     statistics: Statistics<T>,
-    normed: Vec<T>,
-    values: Vec<T>,
+    normed: Buffer<T>,
+    values: Buffer<T>,
     normalised: Normalised<T>,
-    pub(super) out: Vec<T>,
+    pub(super) out: Buffer<T>,
 }
 
 /// What a branch takes in: all nodes, and their and their edges' shares in it.
@@ -53,9 +54,9 @@ pub(super) struct BranchGradients<'a, T> {
     /// Added to.
     pub(super) x: &'a mut [T],
     /// Written.
-    pub(super) nodes: &'a mut Vec<T>,
+    pub(super) nodes: &'a mut Buffer<T>,
     /// Written.
-    pub(super) edges: &'a mut Vec<T>,
+    pub(super) edges: &'a mut Buffer<T>,
 }
 
 impl Branch {
@@ -97,7 +98,7 @@ impl Branch {
         state: &BranchState<T>,
         gradient: &mut [T],
         gradients: BranchGradients<'_, T>,
-        scratch: &mut Vec<T>,
+        scratch: &mut Buffer<T>,
     ) {
         let BranchInput { block, x, nodes, edges } = input;
         let width = self.hidden;
@@ -182,11 +183,11 @@ mod tests {
         let (_, saved) = loss(&parameters, &x, &nodes, &edges);
         assert!(saved.out.contains(&0.0) && saved.out.iter().any(|out| *out > 0.0));
         let mut d_parameters = vec![f64::NAN; parameters.len()];
-        let (mut d_x, mut d_nodes, mut d_edges) = (vec![1.0; x.len()], Vec::new(), Vec::new());
+        let (mut d_x, mut d_nodes, mut d_edges) = (vec![1.0; x.len()], Buffer::default(), Buffer::default());
         let gradients = BranchGradients { x: &mut d_x, nodes: &mut d_nodes, edges: &mut d_edges };
         let mut pass = Backward { parameters: &parameters, gradient: &mut d_parameters };
         let input = BranchInput { block, x: &x, nodes: &nodes, edges: &edges };
-        branch.backward(&mut pass, input, &saved, &mut weights.clone(), gradients, &mut Vec::new());
+        branch.backward(&mut pass, input, &saved, &mut weights.clone(), gradients, &mut Buffer::default());
         // What reaches x is added to what is there.
         d_x.iter_mut().for_each(|d_x| *d_x -= 1.0);
         assert_gradient("parameters", &parameters, &d_parameters, |p| loss(p, &x, &nodes, &edges).0);

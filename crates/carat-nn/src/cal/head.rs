@@ -2,6 +2,7 @@
 
 use super::batch_norm::{BatchNorm, Statistics};
 use super::parts::{Backward, Forward, Layouts, Linear};
+use crate::buffer::Buffer;
 use crate::real::Real;
 use crate::toolkit::sized;
 
@@ -18,10 +19,10 @@ pub(super) struct Head {
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeadState<T> {
     statistics: [Statistics<T>; 2],
-    normed: [Vec<T>; 2],
-    hidden: Vec<T>,
-    pub(super) scores: Vec<T>,
-    pub(super) d_scores: Vec<T>,
+    normed: [Buffer<T>; 2],
+    hidden: Buffer<T>,
+    pub(super) scores: Buffer<T>,
+    pub(super) d_scores: Buffer<T>,
 }
 
 impl Head {
@@ -49,8 +50,8 @@ impl Head {
         pass: &mut Backward<'_, T>,
         x: &[T],
         state: &HeadState<T>,
-        d_x: &mut Vec<T>,
-        scratch: &mut Vec<T>,
+        d_x: &mut Buffer<T>,
+        scratch: &mut Buffer<T>,
     ) {
         let (d_x, d_hidden) = (sized(d_x, x.len()), sized(scratch, x.len()));
         self.score_map.bias_backward(pass, &state.d_scores);
@@ -81,10 +82,10 @@ mod tests {
             (weighted(&state.scores, &weights), state.clone())
         };
         let (_, mut saved) = loss(&parameters, &x);
-        saved.d_scores.clone_from(&weights);
-        let (mut d_parameters, mut d_x) = (vec![f64::NAN; parameters.len()], Vec::new());
+        saved.d_scores = Buffer::from(&weights[..]);
+        let (mut d_parameters, mut d_x) = (vec![f64::NAN; parameters.len()], Buffer::default());
         let mut pass = Backward { parameters: &parameters, gradient: &mut d_parameters };
-        head.backward(&mut pass, &x, &saved, &mut d_x, &mut Vec::new());
+        head.backward(&mut pass, &x, &saved, &mut d_x, &mut Buffer::default());
         assert_gradient("parameters", &parameters, &d_parameters, |parameters| loss(parameters, &x).0);
         assert_gradient("x", &x, &d_x, |x| loss(&parameters, x).0);
     }

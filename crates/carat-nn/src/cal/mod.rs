@@ -99,12 +99,12 @@ struct Work<T> {
     layers: Vec<AttentionState<T>>,
     shares: SharesState<T>,
     branches: [BranchState<T>; 2],
-    combined: Vec<T>,
+    combined: Buffer<T>,
     heads: [HeadState<T>; 3],
     share_gradients: ShareGradients<T>,
-    gradients: [Vec<T>; 3],
-    d_x: Vec<T>,
-    scratch: Vec<T>,
+    gradients: [Buffer<T>; 3],
+    d_x: Buffer<T>,
+    scratch: Buffer<T>,
 }
 
 impl<T: Real> Cal<T> {
@@ -321,7 +321,8 @@ impl<T: Real> WholeGraphModel<T> for Cal<T> {
         let mut pass = Forward { parameters, buffers, training: false };
         let (input, state) = (&work.branches[OBJECT].out, &mut work.heads[OBJECT]);
         parts.heads[OBJECT].forward(&mut pass, input, graph.num_nodes(), state);
-        scores.clone_from(&state.scores);
+        scores.clear();
+        scores.extend_from_slice(&state.scores);
     }
 
     fn loss_and_gradient(

@@ -15,6 +15,7 @@
 
 use carat_graph::Block;
 
+use crate::buffer::Buffer;
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::real::Real;
 use crate::rows::{EdgeRows, Rows};
@@ -24,11 +25,11 @@ use crate::toolkit::sized;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Normalised<T> {
     /// r, by node.
-    roots: Vec<T>,
+    roots: Buffer<T>,
     /// norm, by edge.
-    pub(super) edges: Vec<T>,
+    pub(super) edges: Buffer<T>,
     /// The weight of each node's own row.
-    pub(super) own: Vec<T>,
+    pub(super) own: Buffer<T>,
 }
 
 impl<T: Real> Normalised<T> {

@@ -13,6 +13,7 @@ use std::ops::Range;
 use carat_graph::Block;
 
 use super::parts::{Backward, Layouts};
+use crate::buffer::Buffer;
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::dense;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -40,9 +41,9 @@ pub(super) struct Shares {
 /// Shares of the context (first) and the object (second).
 #[derive(Debug, Clone, Default)]
 pub(super) struct SharesState<T> {
-    differences: Vec<T>,
-    pub(super) edges: [Vec<T>; 2],
-    pub(super) nodes: [Vec<T>; 2],
+    differences: Buffer<T>,
+    pub(super) edges: [Buffer<T>; 2],
+    pub(super) nodes: [Buffer<T>; 2],
 }
 
 impl Shares {
@@ -156,8 +157,8 @@ impl Shares {
 /// Gradients of the shares of the context (first) and the object (second).
 #[derive(Debug, Clone, Default)]
 pub(super) struct ShareGradients<T> {
-    pub(super) edges: [Vec<T>; 2],
-    pub(super) nodes: [Vec<T>; 2],
+    pub(super) edges: [Buffer<T>; 2],
+    pub(super) nodes: [Buffer<T>; 2],
 }
 
 /// sigmoid(x) and sigmoid(-x), both precise however large x is.
@@ -167,7 +168,7 @@ fn both_sigmoids<T: Real>(x: T) -> (T, T) {
     if x > T::ZERO { (larger, smaller) } else { (smaller, larger) }
 }
 
-fn softmax_backward<T: Real>(shares: &[Vec<T>; 2], gradients: &[Vec<T>; 2], at: usize) -> T {
+fn softmax_backward<T: Real>(shares: &[Buffer<T>; 2], gradients: &[Buffer<T>; 2], at: usize) -> T {
     shares[0][at] * shares[1][at] * (gradients[0][at] - gradients[1][at])
 }
 
@@ -207,6 +208,7 @@ mod tests {
         }
 
         let edges = block.num_edges();
+        let noise = |len, seed| Buffer::from(&noise(len, seed)[..]);
         let gradients = ShareGradients { edges: [noise(edges, 5), noise(edges, 6)], nodes: [noise(7, 7), noise(7, 8)] };
         let (mut d_parameters, mut d_x) = (vec![f64::NAN; parameters.len()], vec![0.0; x.len()]);
         let mut pass = Backward { parameters: &parameters, gradient: &mut d_parameters };

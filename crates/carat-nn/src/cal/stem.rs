@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use super::batch_norm::{BatchNorm, Statistics};
 use super::parts::{Backward, Forward, Layouts, relu_backward};
+use crate::buffer::Buffer;
 use crate::kernels::dense;
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -42,10 +43,10 @@ pub(super) struct Stem {
 pub(super) struct StemState<T> {
     statistics: Statistics<T>,
     /// s and t, one after another.
-    scale_and_shift: Vec<T>,
+    scale_and_shift: Buffer<T>,
     /// (W diag(s))^T going forward, M going back.
-    map: Vec<T>,
-    pub(super) out: Vec<T>,
+    map: Buffer<T>,
+    pub(super) out: Buffer<T>,
 }
 
 impl Stem {
@@ -173,7 +174,7 @@ mod tests {
             stem.backward(&mut pass, &graph, &mut saved, &mut weights.clone());
             assert_gradient("parameters", &parameters, &gradient, |parameters| loss(parameters).0);
         }
-        assert!(outputs[0].iter().zip(&outputs[1]).all(|(sparse, dense)| (sparse - dense).abs() < 1e-12));
+        assert!(outputs[0].iter().zip(&outputs[1][..]).all(|(sparse, dense)| (sparse - dense).abs() < 1e-12));
         assert!(outputs[0].contains(&0.0) && outputs[0].iter().any(|out| *out > 0.0));
     }
 }
