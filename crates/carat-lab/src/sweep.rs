@@ -12,6 +12,8 @@ mod train;
 mod worker;
 
 #[cfg(test)]
+mod code_tests;
+#[cfg(test)]
 mod store_tests;
 
 pub use curve::{Curve, Point};
