@@ -1,7 +1,8 @@
 //! Settings of a training run: a tree of structs that the library, the command line, `config.toml` and sweeps share.
 //!
-//! Each setting is declared once, by [`macros`], with its default, its help, its check and what reads it. Files are
-//! flat: they have the names that flags have.
+//! Each setting is declared once, with its default, its help, its check and what reads it (`settings/macros.rs`).
+//! [`Setting::all`] lists them: flags, checks, baselines and pairing keys are made of that list, and the fields of the
+//! structs are made of the same declarations, so none can be missing from it. Files are flat and have the names of flags.
 
 mod checks;
 mod choices;

@@ -9,13 +9,14 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 17] = [
     "7",
     "0.25",
     "\"x\"",
     "\"graph\"",
     "\"0.5,0.25,0.25\"",
     "\"gcn\"",
+    "\"cal\"",
     "\"vote\"",
     "\"none\"",
     "\"gatv2\"",
