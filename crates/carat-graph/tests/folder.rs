@@ -221,6 +221,7 @@ mod parquet_files {
     use super::*;
     use arrow_array::types::{Int8Type, UInt64Type};
     use arrow_array::*;
+    use parquet::file::properties::WriterProperties;
     use std::sync::Arc;
 
     fn write_parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
@@ -268,6 +269,68 @@ mod parquet_files {
             dataset.features().to_dense(),
             [-1.0, 0.1, 0.5, 1.0, 1.5, 0.0, 1e-30, 0.0, 0.0, 2.0, 1.0, 3.0, -7.0, 1.0, 3.0]
         );
+    }
+
+    #[test]
+    fn numbers_of_every_width_and_missing_values_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let half = [0.5, -2.0, 65504.0].map(half::f16::from_f32);
+        let decimal = |precision| {
+            let values = Decimal128Array::from(vec![Some(-12345), Some(7), Some(0)]);
+            values.with_precision_and_scale(precision, 2).unwrap()
+        };
+        let none = |label: Option<i32>| label.filter(|label| *label >= 0);
+        write_parquet(
+            &folder.path().join("nodes.parquet"),
+            vec![
+                ("id", Arc::new(UInt32Array::from(vec![u32::MAX, 1, 2]))),
+                ("label", Arc::new([Some(1), Some(-1), Some(0)].map(none).into_iter().collect::<Int32Array>())),
+                ("name", Arc::new(StringArray::from(vec![Some("ä"), None, Some("")]))),
+                ("half", Arc::new(Float16Array::from(half.to_vec()))),
+                ("i16", Arc::new(Int16Array::from(vec![i16::MIN, 0, i16::MAX]))),
+                ("u8", Arc::new(UInt8Array::from(vec![u8::MAX, 0, 1]))),
+                ("i64", Arc::new(Int64Array::from(vec![-1, 1 << 40, 0]))),
+                // Written in 32 bits, in 64 bits and in as many bytes as are needed.
+                ("money5", Arc::new(decimal(5))),
+                ("money15", Arc::new(decimal(15))),
+                ("money30", Arc::new(decimal(30))),
+            ],
+        );
+        std::fs::write(folder.path().join("edges.csv"), "src,dst\n4294967295,1\n").unwrap();
+        let dataset = readers::folder::read(folder.path(), "mine").unwrap();
+        assert_eq!(dataset.graph().edges().collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(dataset.labels().as_signed(), [1, -1, 0]);
+        assert_eq!(dataset.node_names().unwrap(), ["ä", "1", "2"]);
+        let rows: Vec<f32> = dataset.features().to_dense();
+        assert_eq!(rows[..7], [0.5, f32::from(i16::MIN), 255.0, -1.0, -123.45, -123.45, -123.45]);
+        assert_eq!(rows[7..14], [-2.0, 0.0, 0.0, (1u64 << 40) as f32, 0.07, 0.07, 0.07]);
+        assert_eq!(rows[14..], [65504.0, f32::from(i16::MAX), 1.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn rows_in_several_groups_and_stretches_are_read_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = 20_001;
+        let nodes: String = (0..count).map(|n| format!("{n},0,1\n")).collect();
+        std::fs::write(folder.path().join("nodes.csv"), format!("id,label,f\n{nodes}")).unwrap();
+        let read = |missing: Option<i64>| {
+            let src = (0..count).map(|n| (missing != Some(n)).then_some(n)).collect::<Int64Array>();
+            let dst = Int64Array::from_iter_values((0..count).rev());
+            let batch = [("src", Arc::new(src) as ArrayRef), ("dst", Arc::new(dst) as ArrayRef)];
+            let batch =
+                RecordBatch::try_from_iter_with_nullable(batch.map(|(name, array)| (name, array, true))).unwrap();
+            let groups = WriterProperties::builder().set_max_row_group_row_count(Some(6_000)).build();
+            let file = std::fs::File::create(folder.path().join("edges.parquet")).unwrap();
+            let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), Some(groups)).unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+            readers::folder::read(folder.path(), "mine")
+        };
+        let graph = read(None).unwrap().into_parts().graph;
+        assert_eq!(graph.num_edges(), count as usize);
+        assert!(graph.edges().all(|(source, target)| i64::from(source) + i64::from(target) == count - 1));
+        let error = read(Some(15_000)).unwrap_err().to_string();
+        assert!(error.contains("edges.parquet: row 15001: "), "{error}");
     }
 
     #[test]

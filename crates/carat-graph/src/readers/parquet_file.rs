@@ -6,6 +6,7 @@
 //! to. Here every header is walked before the library gets it: nothing in it may be longer than the file, and no page
 //! may unpack to far more than any compression makes of it.
 
+mod columns;
 mod schema;
 mod walk;
 
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+pub(crate) use columns::{Column, Values};
 use schema::{FOOTER, Fields, PAGE};
 
 /// The length of the footer and the magic number, at the end of every file.
