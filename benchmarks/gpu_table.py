@@ -1,4 +1,4 @@
-"""Sets carat's steps on this machine beside PyG's on a GPU, and writes the table into docs/performance.md.
+"""Compares carat's steps on this machine with PyG's on a GPU, and writes the table into docs/performance-tables.md.
 
     python benchmarks/pyg_gpu.py ... --out gpu.json     on the machine with the GPU
     cargo build --release

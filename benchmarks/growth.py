@@ -1,4 +1,6 @@
-"""Measures how the time of an epoch grows with edges, F, K, L and R; plots and slopes go into docs/performance.md.
+"""Measures how the time of an epoch grows with edges, F, K, L and R.
+
+Slopes and plots go into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/growth.py                    edges up to 10^7

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from measuring import FAIR_OTHER_WORK, ROOT
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "performance-tables.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
 

@@ -1,4 +1,4 @@
-"""Builds the table of steps, carat beside PyG in one run, and writes it into docs/performance.md.
+"""Builds the table of steps, carat beside PyG in one run, and writes it into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/table.py
@@ -26,7 +26,7 @@ EDGES = {"cora": 10_556, "pubmed": 88_648, "chameleon": 36_051, "squirrel": 216_
 KINDS = ("gat", "gatv2", "transformer")
 SIZES = ("25:1:1", "100:3:2", "200:5:2")
 CASES = [f"{data}:{kind}:{size}" for data in EDGES for size in SIZES for kind in KINDS]
-# The one case of the older tables that is not of these sizes.
+# The one case that is not of these sizes.
 CASES.insert(CASES.index(f"{RANDOM}:gat:100:3:2"), f"{RANDOM}:gat:100:3:1")
 NAMES = {RANDOM: "random graph of ogbn-arxiv's size"}
 COLUMNS = ("carat", "carat_car", "whole", "field")

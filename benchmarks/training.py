@@ -1,4 +1,6 @@
-"""Trains to the end, carat beside PyG, and computes the whole grid on Cora; writes both into docs/performance.md.
+"""Trains to the end, carat beside PyG, and computes the whole grid on Cora.
+
+Both go into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/training.py
