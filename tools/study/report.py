@@ -3,8 +3,9 @@
     python tools/study/report.py baseline STORE.db ...     each regularised run against the baseline of its setting
     python tools/study/report.py controls STORE.db ...     causal against random, constant and vote
 
-Runs pair by everything but the regulariser's choices: same data, split, sizes, seed. p values are those of the one-tailed
-paired Wilcoxon signed-rank test (scipy), for a lower loss, a higher accuracy, a higher attention_auc. Needs scipy.
+Runs pair by everything but the regulariser's choices: same data, split, sizes, seed. p values are those of the
+one-tailed paired Wilcoxon signed-rank test (scipy), for a lower loss, a higher accuracy, a higher attention_auc. Needs
+scipy.
 """
 
 import json
