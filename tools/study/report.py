@@ -83,7 +83,9 @@ def variant(setting):
 
 
 def against_baseline(rows):
-    baselines = {(key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if setting["lambda"] == 0}
+    baselines = {
+        (key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if setting["lambda"] == 0
+    }
     groups = {}
     for setting, protocol, figures in rows:
         baseline = baselines.get((key(setting, CHOICES), protocol))
