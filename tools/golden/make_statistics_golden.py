@@ -91,9 +91,7 @@ def number(value):
 def scipy_wilcoxon(values):
     """None where scipy refuses (a single zero) or has NaN."""
     try:
-        return number(
-            stats.wilcoxon(values, alternative="greater", correction=False, zero_method="wilcox").pvalue
-        )
+        return number(stats.wilcoxon(values, alternative="greater", correction=False, zero_method="wilcox").pvalue)
     except ValueError:
         return None
 
@@ -167,7 +165,8 @@ def two_samples(seed):
 def intervals(seed):
     """scipy's intervals of given resampled means: it draws none of its own.
 
-    Values are multiples of 1 / 1024, so that sums are exact: scipy tells equal means apart where their rounding differs.
+    Values are multiples of 1 / 1024, so that sums are exact: scipy tells equal means apart where their rounding
+    differs.
     """
     cases = []
     for n, count in RESAMPLED:

@@ -3,7 +3,7 @@
 //! A batch meets its nodes in an order of its own, and what belongs to them lies all over the file. Where the file is
 //! larger than memory, every look in that order may wait for the disk by itself, and what the system reads along is gone
 //! before it is wanted. In the order of the file, the looks of a batch are one sweep over it. Asking the system for the next
-//! rows of a sweep ahead of time (`madvise`) was tried and made it slower; `docs/scale.md` has the figures.
+//! rows of a sweep ahead of time (`madvise`) makes it slower; `docs/scale.md` has what was measured.
 
 /// Nodes in the order of the file, which is that of their numbers, with the positions that they have elsewhere.
 #[derive(Debug, Clone)]

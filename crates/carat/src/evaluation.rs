@@ -1,4 +1,4 @@
-//! How good a network is, and what its attention says (spec: section 4).
+//! How good a network is, and what its attention says.
 
 use carat_graph::{Blocks, Dataset};
 use carat_nn::{Network, Workspace, loss};
