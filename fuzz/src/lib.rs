@@ -152,16 +152,14 @@ pub fn mapped() -> Vec<u8> {
 /// Settings of a run on the sample folder whose checkpoint has everything that one can have: unlabelled nodes are entities,
 /// judged by averages that are part of it.
 pub fn unlabelled_config() -> TrainConfig {
-    TrainConfig {
-        hidden: 2,
-        heads: 1,
-        layers: 1,
-        lambda: Lambda::new(1.0),
-        entities: EntityChoice::All,
-        target: Target::Distribution,
-        warm_up: 1,
-        ..TrainConfig::default()
-    }
+    TrainConfig::default()
+        .hidden(2)
+        .heads(1)
+        .layers(1)
+        .lambda(Lambda::new(1.0))
+        .entities(EntityChoice::All)
+        .target(Target::Distribution)
+        .warm_up(1)
 }
 
 /// An error is one or two lines, and short enough to be read.

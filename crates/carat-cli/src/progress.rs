@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use carat::settings::NetworkSettings;
 use carat::{EpochMetrics, ModelKind, TrainConfig};
 use carat_lab::sweep::{Event, described};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -208,8 +209,9 @@ impl SweepState {
 
 /// A run in a few words.
 fn name(config: &TrainConfig) -> String {
-    let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
-    let TrainConfig { hidden, heads, layers, lambda, seed, .. } = config;
+    let data = std::path::Path::new(&config.data.name).file_stem().unwrap_or_default().to_string_lossy();
+    let NetworkSettings { hidden, heads, layers, .. } = config.network;
+    let (lambda, seed) = (&config.regulariser.lambda, config.seed);
     let network = config.network_name();
     match config.model {
         ModelKind::Attention => {
@@ -217,7 +219,7 @@ fn name(config: &TrainConfig) -> String {
         }
         ModelKind::Gcn => format!("{data} {network}, F {hidden}, L {layers}, seed {seed}"),
         ModelKind::Cal => {
-            let strengths = [config.lambda1, config.lambda2].map(|strength| strength.map(|s| s.to_string()));
+            let strengths = [config.cal.lambda1, config.cal.lambda2].map(|strength| strength.map(|s| s.to_string()));
             let [lambda1, lambda2] = strengths.map(|strength| strength.unwrap_or("default".into()));
             format!(
                 "{data} {network}, F {hidden}, K {heads}, L {layers}, lambda1 {lambda1}, lambda2 {lambda2}, seed {seed}"

@@ -126,8 +126,11 @@ fn a_run_of_a_sweep_has_the_figures_of_carat_train() {
     for record in records {
         let (config, outcome) = (record.config, record.result.unwrap());
         let out = folder.path().join(&record.key).display().to_string();
-        let (lambda, arch, protocol) =
-            (config.lambda.to_string(), config.arch.to_string(), config.protocol.to_string());
+        let (lambda, arch, protocol) = (
+            config.regulariser.lambda.to_string(),
+            config.network.arch.to_string(),
+            config.stopping.protocol.to_string(),
+        );
         let summary = json(
             folder.path(),
             &[
@@ -240,7 +243,7 @@ fn a_failed_run_is_recorded_and_does_not_stop_the_sweep() {
     let records = Store::open_existing(&store).unwrap().records().unwrap();
     assert_eq!(records.len(), 6);
     for record in &records {
-        assert_eq!(record.result.is_err(), record.config.lr > 1.0, "{:?}", record.result);
+        assert_eq!(record.result.is_err(), record.config.optimiser.lr > 1.0, "{:?}", record.result);
     }
     // Known by now, and not computed again unless asked.
     let tally =

@@ -19,7 +19,7 @@ fn a_view_has_what_the_tables_of_the_whole_graph_have() {
             let all =
                 effects(&run.network, dataset, &[node], &settings, &mut |_, _| ControlFlow::Continue(())).unwrap();
             let means = mean_attention(&run.network, dataset, 10).unwrap();
-            let (layers, heads) = (run.config.layers, run.config.heads);
+            let (layers, heads) = (run.config.network.layers, run.config.network.heads);
             for edge in &view.edges {
                 let place = all.src.iter().position(|&source| source == edge.source.id).unwrap();
                 let said = &edge.runs[at];

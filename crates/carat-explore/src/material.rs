@@ -40,8 +40,10 @@ impl Run {
     pub fn treatment(&self) -> String {
         match self.config.car() {
             None => "baseline".into(),
-            Some(_) if self.config.regulariser == carat::Arm::Causal => format!("CAR, lambda {}", self.config.lambda),
-            Some(_) => format!("{} control, lambda {}", self.config.regulariser, self.config.lambda),
+            Some(_) if self.config.regulariser.arm == carat::Arm::Causal => {
+                format!("CAR, lambda {}", self.config.regulariser.lambda)
+            }
+            Some(_) => format!("{} control, lambda {}", self.config.regulariser.arm, self.config.regulariser.lambda),
         }
     }
 }
@@ -52,14 +54,14 @@ impl Material {
     pub fn open(folders: &[PathBuf], data: Option<&str>, data_dir: &Path) -> Result<Self, Error> {
         let runs = folders.iter().map(|folder| Run::open(folder)).collect::<Result<Vec<_>, Error>>()?;
         let Some(first) = runs.first() else { return Err(Error::Config("there is no run to explore".into())) };
-        let other = |run: &&Run| data.is_none() && run.config.data != first.config.data;
+        let other = |run: &&Run| data.is_none() && run.config.data.name != first.config.data.name;
         if let Some(other) = runs.iter().find(other) {
             return Err(Error::Config(format!(
                 "{} was trained on {} and {} on {}; runs are compared on the same data: give others, or name it with --data",
-                first.name, first.config.data, other.name, other.config.data
+                first.name, first.config.data.name, other.name, other.config.data.name
             )));
         }
-        let dataset = carat_graph::open(data.unwrap_or(&first.config.data), data_dir)?;
+        let dataset = carat_graph::open(data.unwrap_or(&first.config.data.name), data_dir)?;
         Self::new(dataset, runs)
     }
 

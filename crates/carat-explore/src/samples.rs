@@ -31,8 +31,8 @@ pub fn material() -> Material {
     parts.class_names = Some(vec!["A".into(), "<b>B</b>".into(), "C".into()]);
     parts.node_years = Some((0..nodes as i32).map(|n| 1990 + n).collect());
     let dataset = Dataset::new(parts).unwrap();
-    let plain = TrainConfig { hidden: 6, heads: 2, ..TrainConfig::default() };
-    let car = TrainConfig { lambda: Lambda::new(1.0), layers: 1, heads: 3, ..plain.clone() };
+    let plain = TrainConfig::default().hidden(6).heads(2);
+    let car = plain.clone().lambda(Lambda::new(1.0)).layers(1).heads(3);
     let run = |name: &str, config: TrainConfig, seed| {
         let network = Network::new(config.network_for(&dataset), seed).unwrap();
         Run { name: name.into(), config, network }

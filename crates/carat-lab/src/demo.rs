@@ -60,11 +60,11 @@ pub struct DemoConfig {
 
 impl Default for DemoConfig {
     fn default() -> Self {
-        let train = TrainConfig { data: "planted".into(), hidden: 32, heads: 1, ..TrainConfig::default() };
+        let train = TrainConfig::default().data("planted".into()).hidden(32).heads(1);
         Self {
             planted: PlantedConfig::default(),
             shortcuts: vec![0.2, 0.5, 0.8],
-            train: TrainConfig { lambda: Lambda::new(5.0), ..train },
+            train: train.lambda(Lambda::new(5.0)),
             kinds: AttentionKind::ALL.to_vec(),
             every_node: false,
             first_seed: 0,
@@ -96,7 +96,7 @@ impl DemoConfig {
             PlantedConfig { shortcut, ..self.planted.clone() }.check()?;
         }
         self.train.check()?;
-        if self.train.lambda.is_zero() {
+        if self.train.regulariser.lambda.is_zero() {
             return Err(Error::Config(
                 "lambda must be above 0, or there is nothing to compare with the baseline".into(),
             ));
@@ -170,15 +170,16 @@ pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<Dem
 /// One run and what its attention does.
 fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<RunReport, Error> {
     let dataset = config.graph(setting.shortcut, seed)?;
-    let settings = TrainConfig { arch: setting.kind, seed, ..setting.treatment.settings(&config.train) };
+    let settings = setting.treatment.settings(&config.train).arch(setting.kind).seed(seed);
     let split = settings.choose_split(&dataset)?;
     let mut trainer = Trainer::new(&dataset, &split, &settings)?;
     while trainer.epoch(&|| false)?.is_some() {}
     let (epochs, best_epoch) = (trainer.epochs(), trainer.best().epoch);
     let (network, validation) = trainer.finish();
-    let test = Evaluator::new(&dataset, &split.test, settings.layers, settings.batch_size).score(&network)?;
+    let test = Evaluator::new(&dataset, &split.test, settings.network.layers, settings.optimiser.batch_size)
+        .score(&network)?;
     let test = test.ok_or_else(|| Error::Config("the planted graph has no test node; raise nodes".into()))?;
-    let coherence = coherence(&network, &dataset, &split.test, settings.batch_size)?;
+    let coherence = coherence(&network, &dataset, &split.test, settings.optimiser.batch_size)?;
     Ok(RunReport {
         seed,
         val_loss: validation.loss,

@@ -9,8 +9,8 @@
 //! use carat_lab::explain::{Explanation, SummarySettings, report};
 //!
 //! let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
-//! let plain = TrainConfig { hidden: 8, epochs: 5, ..TrainConfig::default() };
-//! let regularised = TrainConfig { lambda: Lambda::new(1.0), ..plain.clone() };
+//! let plain = TrainConfig::default().hidden(8).epochs(5);
+//! let regularised = plain.clone().lambda(Lambda::new(1.0));
 //! let split = plain.choose_split(&dataset)?;
 //! let (base, _) = Trainer::new(&dataset, &split, &plain)?.run()?;
 //! let (car, _) = Trainer::new(&dataset, &split, &regularised)?.run()?;

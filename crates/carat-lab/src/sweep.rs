@@ -11,9 +11,14 @@ mod store;
 mod train;
 mod worker;
 
+#[cfg(test)]
+mod code_tests;
+#[cfg(test)]
+mod store_tests;
+
 pub use curve::{Curve, Point};
 pub use execute::{Event, SweepOptions, Tally, open_datasets, sweep};
 pub use grid::Grid;
 pub use merge::{Merged, merge};
-pub use run::{Outcome, Run, Setting, TrainingCurve, described};
+pub use run::{Outcome, PairKey, Run, TrainingCurve, described};
 pub use store::{CODE, Record, Store};

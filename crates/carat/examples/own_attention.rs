@@ -183,12 +183,13 @@ pub fn main() -> Result<(), Error> {
     prove()?;
     let dataset = planted(&PlantedConfig { nodes: 600, ..PlantedConfig::default() })?;
     for lambda in [0.0, 1.0] {
-        let config = TrainConfig { lambda: Lambda::new(lambda), hidden: 16, epochs: 60, ..TrainConfig::default() };
+        let config = TrainConfig::default().lambda(Lambda::new(lambda)).hidden(16).epochs(60);
         let split = config.choose_split(&dataset)?;
         let network = Network::with_attention(config.network_for(&dataset), Box::new(Cosine), config.seed)?;
         let (network, _) = Trainer::with_network(&dataset, &split, &config, network)?.run()?;
         let test = score(&network, &dataset, &split.test)?;
-        let auc = coherence(&network, &dataset, &split.test, config.batch_size)?.and_then(|c| c.attention_auc);
+        let auc =
+            coherence(&network, &dataset, &split.test, config.optimiser.batch_size)?.and_then(|c| c.attention_auc);
         println!("lambda {lambda}: test {test}, attention_auc {:.3}", auc.unwrap_or(f64::NAN));
         assert!(test.accuracy > 0.4, "five classes, so chance is 0.2");
     }

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 pub fn main() -> Result<(), Error> {
     let bank = bank();
     let dataset = Dataset::from_rows("bank", &bank.payments, &bank.accounts, &bank.fraud)?;
-    let config = TrainConfig { lambda: Lambda::new(1.0), layers: 1, hidden: 16, ..TrainConfig::default() };
+    let config = TrainConfig::default().lambda(Lambda::new(1.0)).layers(1).hidden(16);
     let split = config.choose_split(&dataset)?;
     let (network, validation) = Trainer::new(&dataset, &split, &config)?.run()?;
     let test = score(&network, &dataset, &split.test)?;

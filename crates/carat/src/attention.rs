@@ -51,7 +51,7 @@ mod tests {
         let edges = [(0, 3), (1, 3), (2, 3), (3, 3), (3, 0), (2, 1), (0, 2)];
         let features: Vec<[f32; 2]> = (0..5).map(|n| [(n as f32).sin(), (3.0 * n as f32).cos()]).collect();
         let dataset = Dataset::from_rows("tiny", &edges, &features, &[Some(0), Some(1), None, None, None]).unwrap();
-        let config = TrainConfig { hidden: 6, heads: 2, ..TrainConfig::default() };
+        let config = TrainConfig::default().hidden(6).heads(2);
         let network = Network::new(config.network_for(&dataset), 3).unwrap();
         let table = tables::attention(&network, &dataset, 10).unwrap();
         let Some((_, Column::F32(alpha))) = table.columns().iter().find(|(name, _)| name == "alpha") else {

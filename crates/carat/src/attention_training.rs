@@ -24,7 +24,13 @@ impl<'a> AttentionTraining<'a> {
     /// Prepares a training on `split` of `dataset`.
     pub(crate) fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         let trainer = Trainer::new(dataset, split, config)?;
-        Ok(Self { dataset, test_nodes: split.test.clone(), batch_size: config.batch_size, trainer, test: None })
+        Ok(Self {
+            dataset,
+            test_nodes: split.test.clone(),
+            batch_size: config.optimiser.batch_size,
+            trainer,
+            test: None,
+        })
     }
 }
 

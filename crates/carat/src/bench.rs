@@ -49,12 +49,12 @@ pub fn step(
     config.check()?;
     config.task_for(dataset)?;
     config.is_attention()?;
-    let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
-    let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
+    let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
+    let plain = config.clone().lambda(Lambda::new(0.0));
     let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
     if config.car().is_some() {
         // Past any warm-up from the first step on.
-        let warm = TrainConfig { warm_up: 0, ..config.clone() };
+        let warm = config.clone().warm_up(0);
         learners.push(Learner::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
     }
     let mut samples = Samples { times: vec![Vec::new(); learners.len()], hand_overs: Vec::new() };

@@ -113,3 +113,17 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
     }
     Ok((scalars.config, progress))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written by the version before the tree of settings (commit 8046d23).
+    #[test]
+    fn the_scalars_of_a_checkpoint_from_before_are_read_and_written_byte_for_byte() {
+        let text = include_str!("../tests/fixtures/settings/checkpoint.json").trim_end();
+        let scalars: Scalars = serde_json::from_str(text).unwrap();
+        assert_eq!((scalars.epoch, scalars.config.regulariser.lambda.values()), (410, &[0.5, 1.0][..]));
+        assert_eq!(serde_json::to_string(&scalars).unwrap(), text);
+    }
+}

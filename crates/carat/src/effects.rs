@@ -14,10 +14,10 @@ use carat_graph::table::{Column, Table};
 use carat_graph::{Blocks, Dataset};
 use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
 
-use crate::car::settings::Exponent;
 use crate::car::{effect, every_edge, log_ratio};
 use crate::config::fits;
 use crate::entity::{EntityBlocks, existing, num_edges};
+use crate::settings::{Exponent, RegulariserSettings};
 use crate::words::words;
 use crate::{Error, Task, TrainConfig};
 
@@ -48,7 +48,7 @@ impl NodeChoice {
             Self::All => (0..dataset.num_entities() as u32).collect(),
         };
         if nodes.is_empty() {
-            let (split, name, task) = (config.split, dataset.name(), Task::of(dataset));
+            let (split, name, task) = (config.data.split, dataset.name(), Task::of(dataset));
             return Err(Error::Config(format!(
                 "split {split} of {name} has no {self} {task}; --nodes all takes every {task}"
             )));
@@ -90,7 +90,8 @@ impl Default for EffectSettings {
 impl From<&TrainConfig> for EffectSettings {
     /// The settings that a run was regularised with.
     fn from(config: &TrainConfig) -> Self {
-        let TrainConfig { temperature, exponent, loss_floor, batch_size, .. } = *config;
+        let RegulariserSettings { temperature, exponent, loss_floor, .. } = config.regulariser;
+        let batch_size = config.optimiser.batch_size;
         Self { temperature, exponent, loss_floor, batch_size }
     }
 }
@@ -156,7 +157,7 @@ impl EdgeEffects {
 /// use carat_graph::generators::{PlantedConfig, planted};
 ///
 /// let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
-/// let config = TrainConfig { hidden: 8, epochs: 3, ..TrainConfig::default() };
+/// let config = TrainConfig::default().hidden(8).epochs(3);
 /// let split = config.choose_split(&dataset)?;
 /// let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
 ///

@@ -3,7 +3,7 @@
 
 use carat_graph::{BlockBuilder, Blocks, Dataset, GraphSet};
 
-use crate::car::settings::{Arm, EntityChoice, Target};
+use crate::settings::{Arm, EntityChoice, Target};
 use crate::words::words;
 use crate::{Error, ModelKind, TrainConfig};
 
@@ -29,7 +29,7 @@ impl TrainConfig {
     /// The task on this data: an error where the settings name the other one, or something that is for nodes alone.
     pub fn task_for(&self, dataset: &Dataset) -> Result<Task, Error> {
         let name = dataset.name();
-        match (self.task, dataset.graph_set()) {
+        match (self.data.task, dataset.graph_set()) {
             (Some(Task::Node), Some(set)) => Err(Error::Config(format!(
                 "{name} is a set of {} graphs, but task node classifies the nodes of one graph; choose other data",
                 set.num_graphs()
@@ -53,12 +53,12 @@ impl TrainConfig {
             (self.model == ModelKind::Gcn, "model gcn"),
             (self.model == ModelKind::Cal, "model cal"),
             // A graph's readout needs all of it.
-            (!self.fanout.is_empty(), "fanout"),
-            (self.entities == EntityChoice::All, "entities all"),
+            (!self.optimiser.fanout.is_empty(), "fanout"),
+            (self.regulariser.entities == EntityChoice::All, "entities all"),
             // The edges of a graph do not share one softmax.
-            (self.target == Target::Distribution, "target distribution"),
+            (self.regulariser.target == Target::Distribution, "target distribution"),
             // Neighbours have no labels.
-            (self.regulariser == Arm::Vote, "regulariser vote"),
+            (self.regulariser.arm == Arm::Vote, "regulariser vote"),
         ];
         settings.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
@@ -67,7 +67,7 @@ impl TrainConfig {
     /// network is for.
     pub(crate) fn with_task_of(&self, dataset: &Dataset) -> Result<Self, Error> {
         let task = self.task_for(dataset)?;
-        Ok(Self { task: self.task.or((task != Task::Node).then_some(task)), ..self.clone() })
+        Ok(self.clone().task(self.data.task.or((task != Task::Node).then_some(task))))
     }
 }
 

@@ -88,7 +88,7 @@ pub fn score(network: &Network<f32>, dataset: &Dataset, entities: &[u32]) -> Res
     fits(network.config().features, dataset)?;
     knows(network.config().classes, dataset)?;
     existing(dataset, task, entities)?;
-    let batch_size = TrainConfig::default().batch_size;
+    let batch_size = TrainConfig::default().optimiser.batch_size;
     let score = Evaluator::new(dataset, entities, network.config().layers, batch_size).score(network)?;
     score.ok_or_else(|| Error::Config(format!("none of the {task}s to score has a label; choose others")))
 }
@@ -224,7 +224,7 @@ mod tests {
     fn scores_are_means_over_labelled_nodes_and_refuse_what_does_not_fit() {
         let features = [[1.0f32, 0.0], [0.5, 0.5], [0.0, 1.0]];
         let dataset = Dataset::from_rows("tiny", &[(0, 1), (2, 1)], &features, &[Some(0), None, Some(1)]).unwrap();
-        let config = TrainConfig { hidden: 4, ..TrainConfig::default() };
+        let config = TrainConfig::default().hidden(4);
         let network = Network::new(config.network_for(&dataset), 0).unwrap();
         let of = |nodes: &[u32]| score(&network, &dataset, nodes).map_err(|e| e.to_string());
         let (all, first, last) = (of(&[0, 1, 2]).unwrap(), of(&[0]).unwrap(), of(&[2]).unwrap());
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(all.accuracy, (first.accuracy + last.accuracy) / 2.0);
         assert_eq!(of(&[1]).unwrap_err(), "none of the nodes to score has a label; choose others");
         assert_eq!(of(&[3]).unwrap_err(), "there is no node 3 in tiny, which has 3");
-        let other = Network::new(config.network(2, 1), 0).unwrap();
+        let other = Network::new(config.sizes(2, 1), 0).unwrap();
         let error = score(&other, &dataset, &[0]).unwrap_err().to_string();
         assert!(error.starts_with("the model knows 1 classes, but tiny has 2"), "{error}");
     }

@@ -34,7 +34,7 @@ impl Learner {
     /// A learner that starts from `network`.
     pub(crate) fn new(dataset: &Dataset, split: &Split, config: &TrainConfig, network: Network<f32>) -> Self {
         let len = network.parameters().len();
-        let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
+        let adam = Adam::new(AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() }, len);
         let regulariser = config.car().map(|car| {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
             Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))

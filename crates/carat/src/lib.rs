@@ -12,7 +12,7 @@
 //! use carat_graph::generators::{PlantedConfig, planted};
 //!
 //! let dataset = planted(&PlantedConfig { nodes: 300, ..PlantedConfig::default() })?;
-//! let config = TrainConfig { hidden: 16, heads: 2, epochs: 20, ..TrainConfig::default() };
+//! let config = TrainConfig::default().hidden(16).heads(2).epochs(20);
 //! let split = config.choose_split(&dataset)?;
 //! let (network, validation) = Trainer::new(&dataset, &split, &config)?.run()?;
 //! println!("validation: {validation}, test: {}", score(&network, &dataset, &split.test)?);
@@ -31,7 +31,7 @@
 //! # use carat_graph::generators::{PlantedConfig, planted};
 //!
 //! # let dataset = planted(&PlantedConfig { nodes: 300, ..PlantedConfig::default() })?;
-//! let config = TrainConfig { lambda: Lambda::new(1.0), hidden: 16, heads: 2, epochs: 5, ..TrainConfig::default() };
+//! let config = TrainConfig::default().lambda(Lambda::new(1.0)).hidden(16).heads(2).epochs(5);
 //! let split = config.choose_split(&dataset)?;
 //! let mut trainer = Trainer::new(&dataset, &split, &config)?;
 //! while let Some(epoch) = trainer.epoch(&|| false)? {
@@ -54,7 +54,7 @@
 //! let edges = [(0, 1), (1, 0), (2, 1), (2, 3), (3, 2), (0, 3)];
 //! let features = [[1.0, 0.1], [0.9, 0.0], [0.1, 1.0], [0.0, 0.8]];
 //! let dataset = Dataset::from_rows("tiny", &edges, &features, &[Some(0), Some(0), Some(1), Some(1)])?;
-//! let config = TrainConfig { split_ratio: Some("0.5,0.5,0".into()), hidden: 8, epochs: 10, ..TrainConfig::default() };
+//! let config = TrainConfig::default().split_ratio(Some("0.5,0.5,0".into())).hidden(8).epochs(10);
 //! let split = config.choose_split(&dataset)?;
 //! let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
 //! let heard = attention_to(&network, &dataset, 1)?;
@@ -94,6 +94,7 @@ mod model;
 mod probe;
 pub mod rewire;
 mod run;
+pub mod settings;
 mod stopping;
 pub mod tables;
 mod threads;
@@ -102,9 +103,7 @@ mod whole_graph;
 mod words;
 
 pub use attention::{attention_to, mean_attention};
-pub use car::settings::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 pub use carat_graph::Dataset;
-pub use config::{Protocol, TrainConfig};
 pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
@@ -113,6 +112,10 @@ pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, Training, training};
 pub use probe::{Look, Probe, Without};
 pub use run::{RunFolder, RunOptions, Summary, run};
+pub use settings::{
+    Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,
+    TrainConfig,
+};
 pub use stopping::{Best, Stopping};
 pub use threads::with_threads;
 pub use training::{EpochMetrics, Progress, Trainer};

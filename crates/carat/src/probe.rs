@@ -179,7 +179,7 @@ mod tests {
         let dataset = tiny();
         let everywhere: Vec<u32> = (0..5).collect();
         for (arch, layers) in [("gat", 1), ("gatv2", 2), ("transformer", 3)] {
-            let config = TrainConfig { arch: arch.parse().unwrap(), layers, hidden: 6, heads: 2, ..Default::default() };
+            let config = TrainConfig::default().arch(arch.parse().unwrap()).layers(layers).hidden(6).heads(2);
             let network = Network::new(config.network_for(&dataset), 3).unwrap();
             let settings = EffectSettings::from(&config);
             let all =
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn edges_in_any_order_and_nothing_that_is_not_there() {
         let dataset = tiny();
-        let config = TrainConfig { hidden: 6, ..Default::default() };
+        let config = TrainConfig::default().hidden(6);
         let network = Network::new(config.network_for(&dataset), 3).unwrap();
         let mut probe = Probe::new(&network, &dataset, EffectSettings::from(&config)).unwrap();
         let two = probe.without(3, &[2, 0]).unwrap();

@@ -123,7 +123,7 @@ impl RunFolder {
             path: self.path.clone(),
             problem: "not a run folder: it has no config.toml; 'carat train --out DIR' makes one".into(),
         })?;
-        config.task = config.task.or(Some(Task::Node));
+        config.data.task = config.data.task.or(Some(Task::Node));
         let path = self.file("model.safetensors");
         let bytes = std::fs::read(&path).map_err(|e| match e.kind() {
             ErrorKind::NotFound => Error::Run {
@@ -267,7 +267,7 @@ fn finish(
         .map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
     folder.write("model.safetensors", &bytes)?;
     let test = training.test()?;
-    let coherence = training.coherence(config.protocol)?;
+    let coherence = training.coherence(config.stopping.protocol)?;
     let summary = Summary {
         test_loss: test.map(|score| score.loss),
         test_accuracy: test.map(|score| score.accuracy),

@@ -38,9 +38,9 @@ impl Stopping {
     /// Before the first epoch, with these parameters.
     pub(crate) fn new(config: &TrainConfig, parameters: Vec<f32>) -> Self {
         Self {
-            protocol: config.protocol,
-            most_epochs: config.epochs,
-            patience: config.patience(),
+            protocol: config.stopping.protocol,
+            most_epochs: config.stopping.epochs,
+            patience: config.stopping.patience(),
             epoch: 0,
             best: Best { epoch: 0, score: NONE, parameters },
             last: NONE,
@@ -140,25 +140,25 @@ mod tests {
 
     #[test]
     fn patience_counts_from_the_best_epoch_and_protocols_differ_in_what_they_keep() {
-        let best = TrainConfig { patience: Some(2), ..TrainConfig::default() };
+        let best = TrainConfig::default().patience(Some(2));
         let stopping = after(&[3.0, 1.0, 2.0, 1.0], &best);
         assert!(stopping.is_over());
         assert_eq!((stopping.epochs(), stopping.best().epoch), (4, 2));
         assert_eq!(stopping.kept(), (Some(&[2.0, 7.0][..]), Score { loss: 1.0, accuracy: 0.5 }));
-        let paper = TrainConfig { protocol: Protocol::Paper, ..best };
+        let paper = best.protocol(Protocol::Paper);
         assert_eq!(after(&[3.0, 1.0, 2.0], &paper).kept(), (None, Score { loss: 2.0, accuracy: 0.5 }));
     }
 
     #[test]
     fn epochs_end_a_training_that_never_stops_improving() {
-        let config = TrainConfig { epochs: 3, ..TrainConfig::default() };
+        let config = TrainConfig::default().epochs(3);
         assert!(!after(&[3.0, 2.0], &config).is_over());
         assert!(after(&[3.0, 2.0, 1.0], &config).is_over());
     }
 
     #[test]
     fn an_epoch_without_a_number_is_no_best_epoch() {
-        let config = TrainConfig { patience: Some(3), ..TrainConfig::default() };
+        let config = TrainConfig::default().patience(Some(3));
         assert_eq!(after(&[2.0, f64::NAN], &config).best().epoch, 1);
     }
 }

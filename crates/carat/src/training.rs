@@ -7,10 +7,10 @@ use carat_nn::Network;
 
 use crate::batches::{Batches, Purpose};
 use crate::car::Regulariser;
-use crate::car::settings::EntityChoice;
 use crate::config::{fits, knows};
 use crate::evaluation::{Evaluator, Score};
 use crate::learner::Learner;
+use crate::settings::EntityChoice;
 use crate::stopping::{Best, StepTimes, Stopping};
 use crate::{Error, TrainConfig};
 
@@ -67,8 +67,8 @@ pub struct Trainer<'a> {
 
 /// Batches of the training entities, and of every other node with in-edges where those are entities too.
 pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
-    let purpose = Purpose::Training { fanout: config.fanout.clone(), seed: config.seed };
-    let batches = Batches::new(dataset, &split.train, config.batch_size, config.layers, purpose);
+    let purpose = Purpose::Training { fanout: config.optimiser.fanout.clone(), seed: config.seed };
+    let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, config.network.layers, purpose);
     if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
         return batches;
     }
@@ -97,13 +97,13 @@ impl<'a> Trainer<'a> {
         config.is_attention()?;
         config.task_for(dataset)?;
         let mut config = config.clone();
-        config.layers = network.config().layers;
+        config.network.layers = network.config().layers;
         config.check()?;
         fits(network.config().features, dataset)?;
         knows(network.config().classes, dataset)?;
         let learner = Learner::new(dataset, split, &config, network);
         let batches = training_batches(dataset, split, &config);
-        let validation = Evaluator::new(dataset, &split.val, config.layers, config.batch_size);
+        let validation = Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size);
         let stopping = Stopping::new(&config, learner.network.parameters().to_vec());
         Ok(Self { learner, batches, validation, stopping, unfinished: false, steps: StepTimes::default() })
     }

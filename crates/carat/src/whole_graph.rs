@@ -70,7 +70,7 @@ impl WholeGraphTrainer {
         fits(model.features(), dataset)?;
         knows(model.classes(), dataset)?;
         let len = model.parameters().len();
-        let adam = Adam::new(AdamConfig { learning_rate: config.lr, ..AdamConfig::default() }, len);
+        let adam = Adam::new(AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() }, len);
         Ok(Self {
             seed: config.seed,
             graph: WholeGraph::new(dataset)?,

@@ -22,7 +22,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
         RunFolder::open,
-        |network, dataset, config| tables::attention(&network, dataset, config.batch_size),
+        |network, dataset, config| tables::attention(&network, dataset, config.optimiser.batch_size),
         |rows, out| format!("{} rows -> {out}\n", output::thousands(rows)),
     )
 }

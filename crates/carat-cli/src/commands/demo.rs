@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = DemoConfig::default().planted.nodes)]
     nodes: usize,
     /// Strength of CAR and of its control
-    #[arg(long, value_name = "LAMBDA", default_value_t = DemoConfig::default().train.lambda)]
+    #[arg(long, value_name = "LAMBDA", default_value_t = DemoConfig::default().train.regulariser.lambda)]
     lambda: Lambda,
     /// Train CAR at every node and its control, too; takes several times as long
     #[arg(long)]
@@ -58,7 +58,7 @@ impl Args {
             ..DemoConfig::default()
         };
         config.planted.nodes = self.nodes;
-        config.train.lambda = self.lambda.clone();
+        config.train.regulariser.lambda = self.lambda.clone();
         config
     }
 }

@@ -140,7 +140,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     summary.check()?;
     let ((base_config, base), (config, car)) = (RunFolder::new(&args.base).open()?, RunFolder::new(&args.car).open()?);
     let settings = ExplainSettings {
-        batch_size: config.batch_size,
+        batch_size: config.optimiser.batch_size,
         anchor_factor: args.anchor_factor,
         narrow_share: args.narrow_share,
         effects: (!args.no_effects).then(|| EffectSettings::from(&config)),
@@ -161,15 +161,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 /// The one dataset of both runs.
 fn common_data<'a>(args: &Args, base: &TrainConfig, car: &'a TrainConfig) -> Result<&'a str, Failure> {
-    if base.data == car.data {
-        return Ok(&car.data);
+    if base.data.name == car.data.name {
+        return Ok(&car.data.name);
     }
     Err(Failure::input(format!(
         "the runs were trained on different data: {} on {}, {} on {}; compare runs on one dataset, or name it with --data",
         args.base.display(),
-        base.data,
+        base.data.name,
         args.car.display(),
-        car.data
+        car.data.name
     )))
 }
 

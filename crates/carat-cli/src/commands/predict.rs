@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
         RunFolder::open_model,
-        |mut model, dataset, config| tables::predictions_of(&mut model, dataset, config.batch_size),
+        |mut model, dataset, config| tables::predictions_of(&mut model, dataset, config.optimiser.batch_size),
         |rows, out| format!("{} predictions -> {out}\n", output::thousands(rows)),
     )
 }

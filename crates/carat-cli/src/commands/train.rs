@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use carat::settings::NetworkSettings;
 use carat::{EpochMetrics, ModelKind, RunFolder, RunOptions, Summary, TrainConfig, with_threads};
 use serde::Serialize;
 
@@ -91,9 +92,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     let folder = RunFolder::new(args.out.unwrap_or_else(|| default_folder(&config)));
-    let dataset = carat_graph::open(&config.data, &args.data_folder.path())?;
+    let dataset = carat_graph::open(&config.data.name, &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
-    let mut progress = EpochProgress::new(config.epochs);
+    let mut progress = EpochProgress::new(config.stopping.epochs);
     let summary = with_threads(args.threads.threads, || {
         let options = RunOptions {
             resume: args.resume,
@@ -110,16 +111,17 @@ pub fn run(args: Args) -> Result<(), Failure> {
 }
 
 fn default_folder(config: &TrainConfig) -> PathBuf {
-    let data = std::path::Path::new(&config.data).file_stem().unwrap_or_default().to_string_lossy();
-    let TrainConfig { hidden, heads, layers, split, seed, .. } = config;
+    let data = std::path::Path::new(&config.data.name).file_stem().unwrap_or_default().to_string_lossy();
+    let NetworkSettings { arch, hidden, heads, layers } = config.network;
+    let (split, seed) = (config.data.split, config.seed);
     let network = match config.model {
-        ModelKind::Attention => format!("{}-{hidden}-{heads}-{layers}", config.arch),
+        ModelKind::Attention => format!("{arch}-{hidden}-{heads}-{layers}"),
         ModelKind::Gcn => format!("gcn-{hidden}-{layers}"),
         ModelKind::Cal => format!("cal-{hidden}-{heads}-{layers}"),
     };
-    let car = config
-        .car()
-        .map_or(String::new(), |car| format!("-{}-{}", car.arm, config.lambda.to_string().replace(',', "_")));
+    let car = config.car().map_or(String::new(), |car| {
+        format!("-{}-{}", car.arm, config.regulariser.lambda.to_string().replace(',', "_"))
+    });
     let name = format!("{data}-{network}{car}-split{split}-seed{seed}");
     let folder = PathBuf::from("runs").join(&name);
     // A second run with the same name is another run: give it a folder of its own.
@@ -129,17 +131,18 @@ fn default_folder(config: &TrainConfig) -> PathBuf {
 
 fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
     let mut text = String::new();
-    let car = config.car().map_or(String::new(), |car| format!(", {} with lambda {}", car.arm, config.lambda));
+    let car =
+        config.car().map_or(String::new(), |car| format!(", {} with lambda {}", car.arm, config.regulariser.lambda));
     let stopped = if summary.interrupted { " (interrupted; --resume goes on)" } else { "" };
     let _ = writeln!(
         text,
         "{} on {}{car}: {} epochs in {:.1} s{stopped}, {} weights kept, of epoch {}",
         config.network_name(),
-        config.data,
+        config.data.name,
         summary.epochs,
         summary.train_seconds,
-        config.protocol,
-        match config.protocol {
+        config.stopping.protocol,
+        match config.stopping.protocol {
             carat::Protocol::Best => summary.best_epoch,
             carat::Protocol::Paper => summary.epochs,
         }

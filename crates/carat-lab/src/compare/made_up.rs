@@ -32,14 +32,13 @@ pub(crate) fn baseline(data: &str, hidden: usize, test_loss: f64) -> Run {
 
 /// A run of the paper's method under protocol best.
 pub(crate) fn regularised(data: &str, hidden: usize, lambda: f64, test_loss: f64) -> Run {
-    let config = TrainConfig { data: data.into(), hidden, lambda: Lambda::new(lambda), ..TrainConfig::default() };
+    let config = TrainConfig::default().data(data.into()).hidden(hidden).lambda(Lambda::new(lambda));
     run(config, test_loss)
 }
 
 /// The same runs under both protocols.
 pub(crate) fn both_protocols(runs: &[Run]) -> Vec<Run> {
-    let under = |protocol| {
-        runs.iter().map(move |run| Run { config: TrainConfig { protocol, ..run.config.clone() }, ..run.clone() })
-    };
+    let under =
+        |protocol| runs.iter().map(move |run| Run { config: run.config.clone().protocol(protocol), ..run.clone() });
     under(Protocol::Paper).chain(under(Protocol::Best)).collect()
 }

@@ -1,47 +1,15 @@
 //! A way to regularise: everything about the regulariser but its strength.
 
-use carat::{Arm, EntityChoice, Lambda, Rounds, Target, TrainConfig};
+use carat::{Arm, EntityChoice, Lambda, RegulariserSettings, Rounds, Setting, Target, TrainConfig};
 
 /// Regularised runs of one method differ in their settings and in lambda only.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Method(TrainConfig);
+pub struct Method(RegulariserSettings);
 
 impl Method {
     /// The method of these settings, whatever else they say. What an arm does not read does not tell methods apart.
     pub fn new(settings: &TrainConfig) -> Self {
-        let plain = TrainConfig::default();
-        let TrainConfig { regulariser, rounds, interventions, temperature, exponent, .. } = *settings;
-        let TrainConfig { loss_floor, entities, target, clamp, warm_up, teacher, .. } = *settings;
-        let mut method = TrainConfig {
-            lambda: Lambda::new(1.0),
-            regulariser,
-            rounds,
-            interventions,
-            temperature,
-            exponent,
-            loss_floor,
-            entities,
-            target,
-            clamp,
-            warm_up,
-            teacher,
-            ..plain.clone()
-        };
-        if matches!(regulariser, Arm::Constant | Arm::Random) {
-            method.interventions = plain.interventions;
-            method.temperature = plain.temperature;
-            method.exponent = plain.exponent;
-            method.loss_floor = plain.loss_floor;
-            method.clamp = plain.clamp;
-        }
-        if target == Target::Bce {
-            method.clamp = plain.clamp;
-        }
-        if entities == EntityChoice::Train {
-            method.warm_up = plain.warm_up;
-            method.teacher = plain.teacher;
-        }
-        Self(method)
+        Self(settings.clone().lambda(Lambda::default()).regulariser.without_unread())
     }
 
     /// The paper's method: five rounds, training nodes, binary cross-entropy.
@@ -51,18 +19,18 @@ impl Method {
 
     /// The paper's method with the effects of another arm.
     pub fn arm(regulariser: Arm) -> Self {
-        Self::new(&TrainConfig { regulariser, ..TrainConfig::default() })
+        Self::new(&TrainConfig::default().arm(regulariser))
     }
 
     /// The paper's method with another number of rounds.
     pub fn rounds(rounds: Rounds) -> Self {
-        Self::new(&TrainConfig { rounds, ..TrainConfig::default() })
+        Self::new(&TrainConfig::default().rounds(rounds))
     }
 
     /// Every node an entity, with distributions as targets.
     pub fn transductive(regulariser: Arm, clamp: f64) -> Self {
-        let settings = TrainConfig { regulariser, clamp, entities: EntityChoice::All, ..TrainConfig::default() };
-        Self::new(&TrainConfig { target: Target::Distribution, ..settings })
+        let settings = TrainConfig::default().arm(regulariser).clamp(clamp).entities(EntityChoice::All);
+        Self::new(&settings.target(Target::Distribution))
     }
 
     /// The method of a run; `None` for baselines.
@@ -72,32 +40,24 @@ impl Method {
 
     /// True where effects come from deleting edges.
     pub fn is_causal(&self) -> bool {
-        self.0.regulariser == Arm::Causal
+        self.0.arm == Arm::Causal
     }
 
     /// The same with a constant in place of every effect: what mere smoothing of attention does.
     #[must_use]
     pub fn control(&self) -> Self {
-        Self::new(&TrainConfig { regulariser: Arm::Constant, ..self.0.clone() })
+        Self::new(&self.settings().arm(Arm::Constant))
     }
 
     /// What differs from the paper's method, in the words of flags; empty for the paper's method.
     pub fn label(&self) -> String {
-        let (own, plain) = (&self.0, TrainConfig::default());
-        let words = [
-            (own.regulariser != plain.regulariser).then(|| format!("regulariser {}", own.regulariser)),
-            (own.rounds != plain.rounds).then(|| format!("rounds {}", own.rounds)),
-            (own.interventions != plain.interventions).then(|| format!("interventions {}", own.interventions)),
-            (own.temperature != plain.temperature).then(|| format!("temperature {}", own.temperature)),
-            (own.exponent != plain.exponent).then(|| format!("exponent {}", own.exponent)),
-            (own.loss_floor != plain.loss_floor).then(|| format!("loss-floor {}", own.loss_floor)),
-            (own.entities != plain.entities).then(|| format!("entities {}", own.entities)),
-            (own.target != plain.target).then(|| format!("target {}", own.target)),
-            (own.clamp != plain.clamp).then(|| format!("clamp {}", own.clamp)),
-            (own.warm_up != plain.warm_up).then(|| format!("warm-up {}", own.warm_up)),
-            (own.teacher != plain.teacher).then(|| format!("teacher {}", own.teacher)),
-        ];
-        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let (own, paper) = (self.settings(), TrainConfig::default());
+        let other = Setting::all().filter(|setting| !setting.is_same(&own, &paper));
+        other.map(|setting| format!("{} {}", setting.name, setting.text(&own))).collect::<Vec<_>>().join(", ")
+    }
+
+    fn settings(&self) -> TrainConfig {
+        TrainConfig { regulariser: self.0.clone(), ..TrainConfig::default() }
     }
 }
 
@@ -107,12 +67,12 @@ mod tests {
 
     #[test]
     fn methods_are_told_apart_by_what_they_read() {
-        let config = TrainConfig { data: "cora".into(), lambda: Lambda::new(5.0), hidden: 10, ..Default::default() };
+        let config = TrainConfig::default().data("cora".into()).lambda(Lambda::new(5.0)).hidden(10);
         assert_eq!(Method::of(&config), Some(Method::paper()));
-        assert_eq!(Method::of(&TrainConfig { clamp: 1.0, ..config.clone() }), Some(Method::paper()));
-        assert_ne!(Method::of(&TrainConfig { rounds: Rounds::All, ..config.clone() }), Some(Method::paper()));
-        assert_eq!(Method::of(&TrainConfig { lambda: Lambda::new(0.0), ..config.clone() }), None);
-        assert_eq!(Method::of(&TrainConfig { regulariser: Arm::None, ..config }), None);
+        assert_eq!(Method::of(&config.clone().clamp(1.0)), Some(Method::paper()));
+        assert_ne!(Method::of(&config.clone().rounds(Rounds::All)), Some(Method::paper()));
+        assert_eq!(Method::of(&config.clone().lambda(Lambda::new(0.0))), None);
+        assert_eq!(Method::of(&config.arm(Arm::None)), None);
     }
 
     #[test]

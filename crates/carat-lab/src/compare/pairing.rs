@@ -1,9 +1,10 @@
-//! Pairs of runs with the same setting: same data, split, sizes, seed and protocol, so same initial weights and batches.
+//! Pairs of runs with the same setting: same data, split, sizes, seed and protocol, so same initial weights and
+//! batches.
 
 use std::collections::HashMap;
 
 use super::Method;
-use crate::sweep::{Run, Setting};
+use crate::sweep::{PairKey, Run};
 
 /// What a method is held against.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +19,7 @@ pub enum Opponent<'m> {
 #[derive(Debug, Clone)]
 pub struct Pair<'a> {
     /// What they have in common.
-    pub setting: Setting,
+    pub key: PairKey,
     /// The opponent: the baseline, or the other method's run.
     pub before: &'a Run,
     /// The method's run.
@@ -34,8 +35,8 @@ impl Pair<'_> {
 
     /// The setting in words, for tips: `gat, L 2, K 3, F 100, lambda 1`.
     pub fn configuration(&self) -> String {
-        let Setting { arch, layers, heads, hidden, .. } = &self.setting;
-        format!("{arch}, L {layers}, K {heads}, F {hidden}, lambda {}", self.after.config.lambda)
+        let PairKey { arch, layers, heads, hidden, .. } = &self.key;
+        format!("{arch}, L {layers}, K {heads}, F {hidden}, lambda {}", self.after.config.regulariser.lambda)
     }
 }
 
@@ -51,27 +52,27 @@ pub struct Pairing<'a> {
 impl<'a> Pairing<'a> {
     /// Pairs the method's runs among `runs` with their opponents.
     pub fn of(runs: &[&'a Run], method: &Method, against: Opponent<'_>) -> Self {
-        let opponents: HashMap<(Setting, Vec<u64>), &'a Run> = runs
+        let opponents: HashMap<(PairKey, Vec<u64>), &'a Run> = runs
             .iter()
             .filter(|run| match against {
                 Opponent::Baseline => run.is_baseline(),
                 Opponent::Method(other) => Method::of(&run.config).as_ref() == Some(other),
             })
-            .map(|run| ((run.setting(), key(run, against)), *run))
+            .map(|run| ((run.pair_key(), key(run, against)), *run))
             .collect();
         let mut pairing = Self::default();
         for run in runs.iter().filter(|run| Method::of(&run.config).as_ref() == Some(method)) {
-            let setting = run.setting();
-            let place = (setting, key(run, against));
+            let pair_key = run.pair_key();
+            let place = (pair_key, key(run, against));
             match opponents.get(&place) {
-                Some(before) => pairing.pairs.push(Pair { setting: place.0, before, after: run }),
+                Some(before) => pairing.pairs.push(Pair { key: place.0, before, after: run }),
                 None => pairing.alone += 1,
             }
         }
         // Stores hand runs out in the order of hashes; sums must not depend on it.
         pairing.pairs.sort_by(|a, b| {
-            a.setting
-                .cmp(&b.setting)
+            a.key
+                .cmp(&b.key)
                 .then_with(|| strengths(a.after).partial_cmp(&strengths(b.after)).unwrap_or(std::cmp::Ordering::Equal))
         });
         pairing
@@ -79,13 +80,13 @@ impl<'a> Pairing<'a> {
 
     /// The pairs on one dataset under one protocol.
     pub fn on(&self, data: &str, protocol: carat::Protocol) -> Vec<&Pair<'a>> {
-        let wanted = |pair: &&Pair<'a>| pair.setting.data == data && pair.after.protocol() == protocol;
+        let wanted = |pair: &&Pair<'a>| pair.key.data == data && pair.after.protocol() == protocol;
         self.pairs.iter().filter(wanted).collect()
     }
 }
 
 fn strengths(run: &Run) -> Vec<f64> {
-    run.config.lambda.of_layers(run.config.layers)
+    run.config.regulariser.lambda.of_layers(run.config.network.layers)
 }
 
 /// What must agree beside the setting.
@@ -98,7 +99,7 @@ fn key(run: &Run, against: Opponent<'_>) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use carat::{Arm, Protocol};
+    use carat::{Arm, Protocol, Setting};
 
     use super::super::made_up::{baseline, regularised};
     use super::*;
@@ -115,7 +116,7 @@ mod tests {
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         assert_eq!((pairing.pairs.len(), pairing.alone), (2, 2));
-        assert!(pairing.pairs.iter().all(|pair| pair.before.is_baseline() && pair.setting.data == "a"));
+        assert!(pairing.pairs.iter().all(|pair| pair.before.is_baseline() && pair.key.data == "a"));
         assert_eq!(pairing.pairs.iter().map(Pair::strength).collect::<Vec<_>>(), [Some(1.0), Some(5.0)]);
         assert_eq!(pairing.pairs[0].configuration(), "gat, L 2, K 3, F 10, lambda 1");
         assert_eq!(pairing.on("a", Protocol::Best).len(), 2);
@@ -126,7 +127,7 @@ mod tests {
     fn methods_pair_at_the_same_strength() {
         let control = |lambda: f64, loss: f64| {
             let mut run = regularised("a", 10, lambda, loss);
-            run.config.regulariser = Arm::Constant;
+            run.config.regulariser.arm = Arm::Constant;
             run
         };
         let runs = [regularised("a", 10, 1.0, 1.5), regularised("a", 10, 5.0, 1.0), control(5.0, 1.2)];
@@ -134,5 +135,42 @@ mod tests {
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Method(&Method::arm(Arm::Constant)));
         assert_eq!((pairing.pairs.len(), pairing.alone), (1, 1));
         assert_eq!(pairing.pairs[0].before.outcome.test_loss, Some(1.2));
+    }
+
+    /// Texts of flags, one of which every setting takes.
+    const TEXTS: [&str; 14] = [
+        "7",
+        "0.25",
+        "x",
+        "graph",
+        "gcn",
+        "gatv2",
+        "vote",
+        "none",
+        "one",
+        "all",
+        "paper",
+        "rounds",
+        "distribution",
+        r#"{"threshold": 0.5, "guide": {}}"#,
+    ];
+
+    #[test]
+    fn runs_pair_only_if_they_differ_in_the_regulariser_alone() {
+        let (base, car) = (baseline("a", 10, 2.0), regularised("a", 10, 1.0, 1.5));
+        for setting in Setting::all() {
+            let change = |text: &&str| {
+                let mut other = car.clone();
+                setting.set(&mut other.config, text).ok()?;
+                (!setting.is_same(&other.config, &car.config)).then_some(other)
+            };
+            let other = TEXTS.iter().find_map(change);
+            let other = other.unwrap_or_else(|| panic!("no other value of {} is known", setting.name));
+            let method = Method::of(&other.config);
+            let pairs =
+                method.map_or(0, |method| Pairing::of(&[&base, &other], &method, Opponent::Baseline).pairs.len());
+            assert_eq!(pairs == 1, setting.is_of_regulariser, "{}", setting.name);
+            assert_eq!(base.pair_key() == other.pair_key(), setting.is_of_regulariser, "{}", setting.name);
+        }
     }
 }

@@ -91,13 +91,13 @@ fn method(report: &DemoReport) -> String {
         graph.train,
         graph.val,
         graph.test,
-        train.patience()
+        train.stopping.patience()
     )
 }
 
 /// Where lambda comes from. What is known of the default holds for the default settings only.
 fn strength(config: &DemoConfig) -> String {
-    let lambda = &config.train.lambda;
+    let lambda = &config.train.regulariser.lambda;
     let default = DemoConfig::default();
     let chosen =
         (&config.train, &config.planted, &config.shortcuts) == (&default.train, &default.planted, &default.shortcuts);
@@ -122,11 +122,14 @@ fn settings(config: &DemoConfig) -> Vec<Vec<String>> {
         ("mean in-degree", planted.mean_degree.to_string()),
         ("share of in-edges drawn as spurious", planted.spurious_share.to_string()),
         ("share of useful edges within a class", planted.homophily.to_string()),
-        ("width, heads, layers", format!("{}, {}, {}", train.hidden, train.heads, train.layers)),
-        ("lambda", train.lambda.to_string()),
-        ("in-edges deleted per training node and step", train.rounds.to_string()),
-        ("learning rate", train.lr.to_string()),
-        ("most epochs", train.epochs.to_string()),
+        (
+            "width, heads, layers",
+            format!("{}, {}, {}", train.network.hidden, train.network.heads, train.network.layers),
+        ),
+        ("lambda", train.regulariser.lambda.to_string()),
+        ("in-edges deleted per training node and step", train.regulariser.rounds.to_string()),
+        ("learning rate", train.optimiser.lr.to_string()),
+        ("most epochs", train.stopping.epochs.to_string()),
     ];
     settings.map(|(name, value)| vec![name.to_string(), value]).to_vec()
 }
@@ -136,6 +139,6 @@ fn command(config: &DemoConfig) -> String {
     let every_node = if config.every_node { " --every-node" } else { "" };
     format!(
         "carat demo --seed {} --seeds {} --nodes {} --lambda {}{every_node}",
-        config.first_seed, config.seeds, config.planted.nodes, config.train.lambda
+        config.first_seed, config.seeds, config.planted.nodes, config.train.regulariser.lambda
     )
 }

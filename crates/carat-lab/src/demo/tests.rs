@@ -3,7 +3,7 @@
 use super::*;
 
 fn small() -> DemoConfig {
-    let train = TrainConfig { hidden: 8, epochs: 30, ..DemoConfig::default().train };
+    let train = DemoConfig::default().train.hidden(8).epochs(30);
     let planted = PlantedConfig { nodes: 300, ..PlantedConfig::default() };
     DemoConfig { planted, train, shortcuts: vec![0.3, 0.8], seeds: 2, ..DemoConfig::default() }
 }
@@ -63,7 +63,7 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
 
 #[test]
 fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
-    let train = TrainConfig { lambda: Lambda::new(1e-30), epochs: 5, ..small().train };
+    let train = small().train.lambda(Lambda::new(1e-30)).epochs(5);
     let config = DemoConfig { train, every_node: true, seeds: 1, shortcuts: vec![0.4], ..small() };
     let report = run(&config, &|_| {}).unwrap();
     assert_eq!(report.arms.len(), 3 * 6);
@@ -84,16 +84,19 @@ fn treatments_differ_in_the_regulariser_alone() {
     let train = small().train;
     let of = |treatment: Treatment| treatment.settings(&train);
     assert_eq!(of(Treatment::Car), train);
-    assert!(of(Treatment::Baseline).lambda.is_zero() && of(Treatment::Oracle) == of(Treatment::Baseline));
-    assert_eq!(of(Treatment::Control), TrainConfig { regulariser: carat::Arm::Constant, ..train.clone() });
+    assert!(of(Treatment::Baseline).regulariser.lambda.is_zero() && of(Treatment::Oracle) == of(Treatment::Baseline));
+    assert_eq!(of(Treatment::Control), train.clone().arm(carat::Arm::Constant));
     let every_node = of(Treatment::EveryNode);
-    assert_eq!((every_node.entities, every_node.target), (carat::EntityChoice::All, carat::Target::Distribution));
-    assert_eq!(of(Treatment::EveryNodeControl), TrainConfig { regulariser: carat::Arm::Constant, ..every_node });
+    assert_eq!(
+        (every_node.regulariser.entities, every_node.regulariser.target),
+        (carat::EntityChoice::All, carat::Target::Distribution)
+    );
+    assert_eq!(of(Treatment::EveryNodeControl), every_node.arm(carat::Arm::Constant));
 }
 
 #[test]
 fn one_seed_one_kind_and_one_strength_make_a_page_too() {
-    let train = TrainConfig { epochs: 3, ..small().train };
+    let train = small().train.epochs(3);
     let config = DemoConfig { seeds: 1, train, kinds: vec![AttentionKind::Gat], shortcuts: vec![0.4], ..small() };
     let page = page(&run(&config, &|_| {}).unwrap());
     assert_eq!(page.matches("<figure>").count(), 4);
@@ -102,7 +105,7 @@ fn one_seed_one_kind_and_one_strength_make_a_page_too() {
 
 #[test]
 fn seeds_start_where_asked() {
-    let train = TrainConfig { epochs: 2, ..small().train };
+    let train = small().train.epochs(2);
     let kinds = vec![AttentionKind::Gat];
     let config = DemoConfig { first_seed: u64::MAX, train, kinds, shortcuts: vec![0.4], ..small() };
     let report = run(&config, &|_| {}).unwrap();
@@ -116,7 +119,7 @@ fn settings_without_meaning_are_named() {
     assert_eq!(problem(DemoConfig { kinds: Vec::new(), ..small() }), "kinds is empty; name at least one");
     assert_eq!(problem(DemoConfig { shortcuts: Vec::new(), ..small() }), "shortcuts is empty; name at least one");
     assert!(problem(DemoConfig { shortcuts: vec![0.4, 1.5], ..small() }).contains("shortcut"));
-    let train = TrainConfig { lambda: Lambda::new(0.0), ..small().train };
+    let train = small().train.lambda(Lambda::new(0.0));
     assert!(problem(DemoConfig { train, ..small() }).contains("lambda must be above 0"));
     let planted = PlantedConfig { nodes: 3, ..PlantedConfig::default() };
     assert!(run(&DemoConfig { planted, ..small() }, &|_| {}).unwrap_err().is_input_error());

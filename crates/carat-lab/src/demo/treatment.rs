@@ -86,15 +86,15 @@ impl Treatment {
     pub(super) fn settings(self, train: &TrainConfig) -> TrainConfig {
         let train = train.clone();
         match self {
-            Self::Baseline | Self::Oracle => TrainConfig { lambda: Lambda::default(), ..train },
-            Self::Control => TrainConfig { regulariser: Arm::Constant, ..train },
-            Self::Car => TrainConfig { regulariser: Arm::Causal, ..train },
-            Self::EveryNodeControl => TrainConfig { regulariser: Arm::Constant, ..every_node(train) },
-            Self::EveryNode => TrainConfig { regulariser: Arm::Causal, ..every_node(train) },
+            Self::Baseline | Self::Oracle => train.lambda(Lambda::default()),
+            Self::Control => train.arm(Arm::Constant),
+            Self::Car => train.arm(Arm::Causal),
+            Self::EveryNodeControl => every_node(train).arm(Arm::Constant),
+            Self::EveryNode => every_node(train).arm(Arm::Causal),
         }
     }
 }
 
 fn every_node(train: TrainConfig) -> TrainConfig {
-    TrainConfig { entities: EntityChoice::All, target: Target::Distribution, ..train }
+    train.entities(EntityChoice::All).target(Target::Distribution)
 }

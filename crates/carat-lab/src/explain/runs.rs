@@ -1,25 +1,9 @@
 //! The two runs in words, and what else they differ in.
 
-use carat::TrainConfig;
-use serde_json::Value;
+use carat::settings::NetworkSettings;
+use carat::{RegulariserSettings, Setting, TrainConfig};
 
 use crate::compare::words;
-
-/// Settings of the regulariser; runs that are compared may differ in these.
-const REGULARISER: [&str; 12] = [
-    "lambda",
-    "regulariser",
-    "rounds",
-    "interventions",
-    "temperature",
-    "exponent",
-    "loss-floor",
-    "entities",
-    "target",
-    "clamp",
-    "warm-up",
-    "teacher",
-];
 
 /// Sentences about the runs that are compared, and about what a reader must know before crediting the regulariser.
 pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
@@ -42,9 +26,11 @@ pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
 }
 
 fn described(config: &TrainConfig) -> String {
-    let TrainConfig { arch, layers, heads, hidden, seed, lambda, regulariser, .. } = config;
+    let NetworkSettings { arch, hidden, heads, layers } = config.network;
+    let RegulariserSettings { arm, lambda, .. } = &config.regulariser;
+    let seed = config.seed;
     let how = match config.car() {
-        Some(_) => format!("{regulariser}, lambda {lambda}"),
+        Some(_) => format!("{arm}, lambda {lambda}"),
         None => "no regulariser".into(),
     };
     format!("{arch}, L {layers}, K {heads}, F {hidden}, seed {seed}, {how}")
@@ -52,16 +38,8 @@ fn described(config: &TrainConfig) -> String {
 
 /// Names of other settings than the regulariser's in which two runs differ.
 fn differences(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
-    let values = |config: &TrainConfig| serde_json::to_value(config).unwrap_or_default();
-    let (base, car) = (values(base), values(car));
-    let names =
-        |config: &Value| config.as_object().map(|all| all.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
-    let mut all = names(&base);
-    all.extend(names(&car));
-    all.sort_unstable();
-    all.dedup();
-    all.retain(|name| !REGULARISER.contains(&name.as_str()) && base.get(name) != car.get(name));
-    all
+    let others = Setting::all().filter(|setting| !setting.is_of_regulariser && !setting.is_same(base, car));
+    others.map(|setting| setting.name.to_string()).collect()
 }
 
 #[cfg(test)]
@@ -71,21 +49,15 @@ mod tests {
 
     #[test]
     fn what_else_differs_is_said() {
-        let plain = TrainConfig { data: "cora".into(), ..TrainConfig::default() };
-        let car = TrainConfig { lambda: Lambda::new(0.5), temperature: 0.3, ..plain.clone() };
+        let plain = TrainConfig::default().data("cora".into());
+        let car = plain.clone().lambda(Lambda::new(0.5)).temperature(0.3);
         let said = compared_runs(&plain, &car);
         let expected = "Base: gat, L 2, K 3, F 100, seed 0, no regulariser. CAR: gat, L 2, K 3, F 100, seed 0, causal, lambda 0.5.";
         assert_eq!(said, [expected]);
-        let other = TrainConfig { seed: 3, patience: Some(5), ..car.clone() };
+        let other = car.clone().seed(3).patience(Some(5));
         assert!(compared_runs(&plain, &other)[1].starts_with("The runs also differ in patience and seed, so"));
         assert!(compared_runs(&car, &plain)[1].contains("is it the other way round?"));
         assert_eq!(compared_runs(&plain, &plain)[1], "Neither run is regularised.");
         assert_eq!(compared_runs(&car, &car)[1], "Both runs are regularised.");
-    }
-
-    #[test]
-    fn every_setting_of_the_regulariser_is_one_of_a_run() {
-        let all = serde_json::to_value(TrainConfig::default()).unwrap();
-        assert!(REGULARISER.iter().all(|name| all.get(*name).is_some()));
     }
 }

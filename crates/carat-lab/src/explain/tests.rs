@@ -171,7 +171,7 @@ fn a_graph_of_one_edge_has_a_page_too() {
     let parts: DatasetParts =
         Dataset::from_rows("one", &[(0, 1)], &[[1.0f32], [2.0]], &[Some(0), Some(1)]).unwrap().into_parts();
     let dataset = Dataset::new(parts).unwrap();
-    let config = carat::TrainConfig { hidden: 4, ..carat::TrainConfig::default() };
+    let config = carat::TrainConfig::default().hidden(4);
     let network = |seed| carat_nn::Network::new(config.network_for(&dataset), seed).unwrap();
     let settings = ExplainSettings::default();
     let go_on = &mut |_, _| std::ops::ControlFlow::Continue(());

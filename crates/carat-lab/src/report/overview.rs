@@ -51,7 +51,7 @@ pub fn overview(merged: &Merged, scope: &Scope) -> Result<Vec<Block>, Error> {
 
 /// What the report rests on.
 fn basis(merged: &Merged, scope: &Scope) -> String {
-    let datasets: BTreeSet<&str> = merged.runs.iter().map(|run| run.config.data.as_str()).collect();
+    let datasets: BTreeSet<&str> = merged.runs.iter().map(|run| run.config.data.name.as_str()).collect();
     let synthetic = datasets.iter().filter(|data| is_synthetic(data, scope)).count();
     let mut kinds = vec![words::counted(datasets.len() - synthetic, "dataset")];
     kinds.extend((synthetic > 0).then(|| words::counted(synthetic, "synthetic graph")));
@@ -80,7 +80,7 @@ fn basis(merged: &Merged, scope: &Scope) -> String {
 fn extent(merged: &Merged, scope: &Scope) -> String {
     if scope.datasets.is_empty() {
         let seeds: BTreeSet<u64> = merged.runs.iter().map(|run| run.config.seed).collect();
-        let splits: BTreeSet<usize> = merged.runs.iter().map(|run| run.config.split).collect();
+        let splits: BTreeSet<usize> = merged.runs.iter().map(|run| run.config.data.split).collect();
         return format!("{} and {}", words::counted(seeds.len(), "seed"), words::counted(splits.len(), "split"));
     }
     let grid = if scope.quick { "a quick subset of the paper's grid, not all of it" } else { "the paper's whole grid" };
@@ -204,7 +204,7 @@ fn table(findings: &[&(&str, Finding)]) -> Table {
 fn answers(merged: &Merged, scope: &Scope, of_all: bool) -> Option<Block> {
     let of_paper = |data: &str| paper::place(data).is_some() || is_synthetic(data, scope);
     let datasets: BTreeSet<&str> =
-        merged.runs.iter().map(|run| run.config.data.as_str()).filter(|data| of_all || !of_paper(data)).collect();
+        merged.runs.iter().map(|run| run.config.data.name.as_str()).filter(|data| of_all || !of_paper(data)).collect();
     let points: Vec<String> = datasets.into_iter().flat_map(|data| sentences(&merged.runs, data)).collect();
     (!points.is_empty()).then_some(Block::Points(points))
 }
@@ -243,8 +243,8 @@ mod tests {
             .with("hidden", [25, 100])
             .with("lambda", [0.0, 1.0, 5.0]);
         let loss = |config: &TrainConfig| {
-            let change = config.lambda.of_layers(1)[0] * (0.1 + 0.001 * config.hidden as f64);
-            if config.protocol == Protocol::Paper { 2.0 - change } else { 2.0 + change }
+            let change = config.regulariser.lambda.of_layers(1)[0] * (0.1 + 0.001 * config.network.hidden as f64);
+            if config.stopping.protocol == Protocol::Paper { 2.0 - change } else { 2.0 + change }
         };
         let runs: Vec<Run> =
             grid.runs().unwrap().into_iter().map(|config| made_up::run(config.clone(), loss(&config))).collect();

@@ -58,11 +58,11 @@ impl Rule {
 
 /// The section; `None` where no curve has a partner.
 pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
-    let datasets: BTreeSet<&str> = trainings.iter().map(|training| training.config.data.as_str()).collect();
+    let datasets: BTreeSet<&str> = trainings.iter().map(|training| training.config.data.name.as_str()).collect();
     let mut rows = Vec::new();
     for data in &datasets {
         for rule in RULES {
-            let of_data = trainings.iter().filter(|training| training.config.data == *data);
+            let of_data = trainings.iter().filter(|training| training.config.data.name == *data);
             let runs: Vec<Run> = of_data.filter_map(|training| run(training, rule)).collect();
             rows.extend(row(&words::data_name(data, &datasets), rule, &runs));
         }
@@ -88,7 +88,7 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
 
 /// The run that a rule would have made of a training.
 fn run(training: &TrainingCurve, rule: Rule) -> Option<Run> {
-    let kept = rule.kept(&training.curve, training.curve.epochs() >= training.config.epochs)?;
+    let kept = rule.kept(&training.curve, training.curve.epochs() >= training.config.stopping.epochs)?;
     let Point { val_loss, val_accuracy, test_loss, test_accuracy, .. } = *training.curve.points.get(kept)?;
     let outcome = Outcome {
         test_loss: test_loss.is_finite().then_some(test_loss),
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn rules_compare_trainings_with_their_baselines() {
         let training = |lambda: f64, losses: &[f64]| TrainingCurve {
-            config: TrainConfig { data: "a/graph.npz".into(), lambda: Lambda::new(lambda), ..TrainConfig::default() },
+            config: TrainConfig::default().data("a/graph.npz".into()).lambda(Lambda::new(lambda)),
             curve: curve(losses),
         };
         let long: Vec<f64> = (0..40).map(|epoch| f64::from(epoch) + 1.0).collect();

@@ -31,12 +31,12 @@ pub fn verdict(runs: &[Run]) -> Vec<Section> {
 /// The answer for one dataset in sentences, one per protocol that has runs.
 pub fn sentences(runs: &[Run], data: &str) -> Vec<String> {
     let name = words::data_name(data, &names(runs));
-    let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data == data).collect();
+    let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data.name == data).collect();
     choices(&runs).iter().map(|choice| sentence(choice, &name)).collect()
 }
 
 fn names(runs: &[Run]) -> BTreeSet<&str> {
-    runs.iter().map(|run| run.config.data.as_str()).collect()
+    runs.iter().map(|run| run.config.data.name.as_str()).collect()
 }
 
 fn choices<'a>(runs: &[&'a Run]) -> Vec<Choice<'a>> {
@@ -46,7 +46,7 @@ fn choices<'a>(runs: &[&'a Run]) -> Vec<Choice<'a>> {
 }
 
 fn section(number: usize, data: &str, names: &BTreeSet<&str>, runs: &[Run]) -> Section {
-    let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data == data).collect();
+    let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data.name == data).collect();
     let data = &words::data_name(data, names);
     let choices = choices(&runs);
     let mut blocks: Vec<Block> = choices.iter().map(|choice| Block::Paragraph(sentence(choice, data))).collect();

@@ -5,7 +5,7 @@ use crate::compare::made_up::{baseline, both_protocols, regularised};
 
 /// The same run with another number of rounds.
 fn with_rounds(mut run: Run, rounds: usize) -> Run {
-    run.config.rounds = Rounds::Count(rounds);
+    run.config.regulariser.rounds = Rounds::Count(rounds);
     run
 }
 
@@ -27,7 +27,7 @@ fn runs(causal: f64, control: Option<f64>) -> Vec<Run> {
         runs.push(regularised("mygraph", hidden, 5.0, 3.0 + spread));
         if let Some(gain) = control {
             let mut run = regularised("mygraph", hidden, 1.0, 2.0 - gain * (1.0 + spread));
-            run.config.regulariser = Arm::Constant;
+            run.config.regulariser.arm = Arm::Constant;
             runs.push(run);
         }
     }
@@ -100,7 +100,7 @@ fn ranks_alone_or_a_mean_alone_are_not_clear() {
 fn the_choice_is_validation_s_alone() {
     let mut runs = runs(0.2, None);
     for run in &mut runs {
-        if run.config.lambda.to_string() == "5" {
+        if run.config.regulariser.lambda.to_string() == "5" {
             run.outcome.val_loss = 0.1;
         }
     }

@@ -15,13 +15,13 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
     let mut sections = items.iter().map(|item| item.section(&merged.runs, scope)).collect::<Result<Vec<_>, _>>()?;
     // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
     let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);
-    let is_shown = |config: &TrainConfig| config.model == ModelKind::Attention && !is_synthetic(&config.data);
+    let is_shown = |config: &TrainConfig| config.model == ModelKind::Attention && !is_synthetic(&config.data.name);
     let runs: Vec<Run> = merged.runs.iter().filter(|run| is_shown(&run.config)).cloned().collect();
     let verdicts = verdict(&runs);
     let curves: Vec<TrainingCurve> =
         merged.curves.iter().filter(|training| is_shown(&training.config)).cloned().collect();
     let is_public = |data: &String| super::paper::place(data).is_some() || scope.graph_sets.contains(data);
-    let own_data = !runs.iter().any(|run| is_public(&run.config.data));
+    let own_data = !runs.iter().any(|run| is_public(&run.config.data.name));
     if own_data {
         // For somebody's own graph this is the question.
         sections.splice(0..0, verdicts);

@@ -193,8 +193,11 @@ impl<'a> Methods<'a> {
                 words::number_cell(cal.loss, 3),
                 loss(&plain),
                 loss(&car),
-                Cell::words(format!("F' {}, K {}, L {}", config.hidden, config.heads, config.layers)),
-                Cell::words(format!("{}, {}", strength(config.lambda1), strength(config.lambda2))),
+                Cell::words(format!(
+                    "F' {}, K {}, L {}",
+                    config.network.hidden, config.network.heads, config.network.layers
+                )),
+                Cell::words(format!("{}, {}", strength(config.cal.lambda1), strength(config.cal.lambda2))),
             ])
         };
         let mut columns = vec![Column::words("dataset"), Column::words("protocol")];

@@ -94,7 +94,7 @@ fn uniform_sentence(pairing: &Pairing<'_>, scope: &Scope) -> String {
 /// Where attention_auc takes so few values that its tests say nothing.
 fn coarse_sentence(runs: &[&Run], scope: &Scope) -> Option<String> {
     let is_coarse = |data: &&String| {
-        let of_data: Vec<&Run> = runs.iter().copied().filter(|run| run.config.data == **data).collect();
+        let of_data: Vec<&Run> = runs.iter().copied().filter(|run| run.config.data.name == **data).collect();
         Measure::AttentionAuc.is_coarse(&of_data)
     };
     let names: Vec<String> = scope.datasets.iter().filter(is_coarse).map(|data| paper::title(data)).collect();

@@ -146,7 +146,7 @@ impl<'a> Study<'a> {
 
     /// Pairs of one kind on one set.
     fn pairs<'s>(&self, pairing: &'s Pairing<'a>, data: &str, kind: &str, protocol: Protocol) -> Vec<&'s Pair<'a>> {
-        pairing.on(data, protocol).into_iter().filter(|pair| pair.setting.arch == kind).collect()
+        pairing.on(data, protocol).into_iter().filter(|pair| pair.key.arch == kind).collect()
     }
 
     /// Test accuracy over the folds, with the regulariser at this strength, or of the baselines.

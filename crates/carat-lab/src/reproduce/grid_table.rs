@@ -124,7 +124,7 @@ impl GridTable {
         let cells = scope.datasets.iter().flat_map(|data| paper::KINDS.map(|kind| (data, kind.name())));
         let rows = cells.filter_map(|(data, kind)| {
             let pairs = pairing.on(data, protocol);
-            let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.setting.arch == kind).collect();
+            let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.key.arch == kind).collect();
             let comparison = Comparison::of(&pairs, self.measure)?;
             Some(vec![
                 Cell::words(paper::title(data)),

@@ -212,7 +212,7 @@ fn changes(pairing: &Pairing<'_>, scope: &Scope, measure: Measure, printed: &Cha
     let rows = cells.filter_map(|(data, kind)| {
         let ours = |protocol, group| {
             let pairs = pairing.on(data, protocol);
-            let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.setting.arch == kind).collect();
+            let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.key.arch == kind).collect();
             Comparison::of(&in_group(&pairs, group), measure).and_then(|comparison| comparison.mean_percent())
         };
         let mut row = vec![Cell::words(paper::title(data)), Cell::words(kind)];

@@ -63,8 +63,8 @@ impl Network {
     fn pruning(self, protocol: Protocol, curve: usize, threshold: f64) -> Pruning {
         let Self { kind, hidden, heads, lambda } = self;
         let lambda = if curve == BASELINE { 0.0 } else { lambda };
-        let sizes = TrainConfig { arch: kind, hidden, heads, layers: 1, ..TrainConfig::default() };
-        let guide = Box::new(TrainConfig { lambda: Lambda::new(lambda), protocol, ..sizes });
+        let sizes = TrainConfig::default().arch(kind).hidden(hidden).heads(heads).layers(1);
+        let guide = Box::new(sizes.lambda(Lambda::new(lambda)).protocol(protocol));
         Pruning { threshold, random: curve == RANDOM, guide }
     }
 
@@ -215,7 +215,7 @@ fn studies(found: &Found<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network
     let accuracies: HashMap<_, f64> = runs
         .filter_map(|run| {
             let config = &run.config;
-            let key = key(config.split as i64, config.seed, config.prune.as_ref());
+            let key = key(config.data.split as i64, config.seed, config.prune.as_ref());
             Some((key, run.outcome.test_accuracy?))
         })
         .collect();
@@ -339,7 +339,7 @@ mod tests {
     fn runs(scope: &Scope, gain: impl Fn(&Pruning) -> f64) -> Vec<Run> {
         let configs = Rewiring.grids(scope).into_iter().flat_map(|grid| grid.runs().unwrap());
         let run = |config: TrainConfig| {
-            let split = 0.01 * config.split as f64;
+            let split = 0.01 * config.data.split as f64;
             let gain = config.prune.as_ref().filter(|prune| prune.threshold < 1.0).map_or(0.0, &gain);
             let mut run = made_up::run(config, 1.0);
             run.outcome.test_accuracy = Some(0.4 + split + gain * (1.0 + split));
@@ -367,7 +367,7 @@ mod tests {
                 .map(|finding| (finding.answers[0].text.clone(), finding.answers[0].verdict))
                 .collect::<Vec<_>>()
         };
-        let is_car = |prune: &Pruning| !prune.random && !prune.guide.lambda.is_zero();
+        let is_car = |prune: &Pruning| !prune.random && !prune.guide.regulariser.lambda.is_zero();
         let better = verdicts(&|prune| if is_car(prune) { 0.05 } else { 0.01 });
         assert_eq!(better, vec![("3 of 3 kinds".to_string(), Verdict::Reproduced); 3]);
         let worse = verdicts(&|prune| if is_car(prune) { -0.05 } else { 0.01 });
@@ -378,7 +378,7 @@ mod tests {
     fn a_split_that_lacks_a_run_is_left_out() {
         let scope = everything(true);
         let mut runs = runs(&scope, |_| 0.02);
-        let gone = runs.iter().position(|run| run.config.split == 1 && run.config.prune.is_none()).unwrap();
+        let gone = runs.iter().position(|run| run.config.data.split == 1 && run.config.prune.is_none()).unwrap();
         let protocol = runs[gone].protocol();
         runs.remove(gone);
         let found = Found::of(&runs, &Rewiring.grids(&scope)).unwrap();

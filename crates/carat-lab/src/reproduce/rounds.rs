@@ -54,7 +54,7 @@ impl Item for RoundsStudy {
         let datasets: Vec<&String> = scope
             .datasets
             .iter()
-            .filter(|data| pairings.iter().any(|p| p.pairs.iter().any(|pair| pair.setting.data == **data)))
+            .filter(|data| pairings.iter().any(|p| p.pairs.iter().any(|pair| pair.key.data == **data)))
             .collect();
         draft.found(PROTOCOLS.map(|protocol| sentence(&pairings, &datasets, protocol)).to_vec());
         draft.push(Block::Chart(chart(&pairings, &datasets)));

@@ -211,8 +211,14 @@ fn beside_pyg(
 ) -> Table {
     let is_same = |run: &&&Run, data: &str| {
         let c = &run.config;
-        let sizes = (c.arch, c.hidden, c.heads, c.layers) == (AttentionKind::Gat, pyg::HIDDEN, pyg::HEADS, pyg::LAYERS);
-        run.is_baseline() && c.data == data && c.protocol == Protocol::Best && c.split == 0 && c.seed == 0 && sizes
+        let sizes = (c.network.arch, c.network.hidden, c.network.heads, c.network.layers)
+            == (AttentionKind::Gat, pyg::HIDDEN, pyg::HEADS, pyg::LAYERS);
+        run.is_baseline()
+            && c.data.name == data
+            && c.stopping.protocol == Protocol::Best
+            && c.data.split == 0
+            && c.seed == 0
+            && sizes
     };
     let rows = datasets.iter().filter(|(data, _)| grids::counts(data)).filter_map(|(data, dataset)| {
         let ours = runs.iter().find(|run| is_same(run, data))?;
@@ -291,7 +297,7 @@ mod tests {
     #[test]
     fn pyg_s_time_stands_beside_ours_and_its_absence_is_a_dash() {
         let mut run = baseline("cora", pyg::HIDDEN, 1.0);
-        run.config.layers = pyg::LAYERS;
+        run.config.network.layers = pyg::LAYERS;
         let dataset = Dataset::from_rows("cora", &[(0, 1)], &[vec![1.0], vec![0.0]], &[Some(0), Some(1)]).unwrap();
         let datasets = [("cora".to_string(), Some(dataset))];
         let table = beside_pyg(&[&run], &datasets, |_| Some(PlainTraining { seconds: 12.0, epochs: 30 }));

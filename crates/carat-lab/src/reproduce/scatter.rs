@@ -59,7 +59,7 @@ fn panel(data: &str, pairs: &[&Pair<'_>], measure: Measure, (name, sign): (&str,
         seen = Some(seen.map_or((low, high), |(least, most)| (least.min(low), most.max(high))));
         marks.push(Mark::Dot {
             at,
-            series: paper::row(first.setting.arch).unwrap_or_default(),
+            series: paper::row(first.key.arch).unwrap_or_default(),
             radius: radius(first.strength()),
             tip: format!("{configuration}: {} {before:.3} without CAR, {after:.3} with{runs}", measure.name()),
         });

@@ -49,23 +49,23 @@ impl Scope {
 
     /// What some runs cover, for a report on a store whose commands are not known.
     pub fn of_runs(runs: &[Run], data_dir: &Path) -> Self {
-        let of_paper = |run: &&Run| paper::place(&run.config.data).is_some();
-        let has = |data: &str| runs.iter().any(|run| run.config.data == data);
-        let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data);
+        let of_paper = |run: &&Run| paper::place(&run.config.data.name).is_some();
+        let has = |data: &str| runs.iter().any(|run| run.config.data.name == data);
+        let is_synthetic = |run: &&Run| synthetic().iter().any(|(name, _)| *name == run.config.data.name);
         // Items about graph convolution networks have splits of their own.
         let has_scope = |run: &&Run| run.config.model != ModelKind::Gcn;
         let of_study = || runs.iter().filter(has_scope).filter(|run| of_paper(run) || is_synthetic(run));
-        let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data);
-        let splits: BTreeSet<usize> = of_study().map(|run| run.config.split).collect();
+        let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data.name);
+        let splits: BTreeSet<usize> = of_study().map(|run| run.config.data.split).collect();
         // Splits of sets of graphs are folds, of which there are always ten.
         let seeds = of_study().chain(runs.iter().filter(of_graphs)).map(|run| run.config.seed);
         let seeds: BTreeSet<u64> = seeds.collect();
         // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, the
         // control on sets of graphs, or pruned graphs of more than two splits.
-        let full = |run: &Run| matches!(run.config.hidden, 10 | 200 | 256) && of_paper(&run);
-        let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.ends_with("-r1");
-        let control = |run: &Run| of_graphs(&run) && run.config.regulariser == Arm::Constant;
-        let pruned = |run: &Run| run.config.prune.is_some() && run.config.split > 1;
+        let full = |run: &Run| matches!(run.config.network.hidden, 10 | 200 | 256) && of_paper(&run);
+        let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.name.ends_with("-r1");
+        let control = |run: &Run| of_graphs(&run) && run.config.regulariser.arm == Arm::Constant;
+        let pruned = |run: &Run| run.config.prune.is_some() && run.config.data.split > 1;
         Self {
             datasets: paper::DATASETS.iter().map(|f| f.data.to_string()).filter(|data| has(data)).collect(),
             synthetic: synthetic().into_iter().filter(|(name, _)| has(name)).collect(),
@@ -144,7 +144,7 @@ mod tests {
     fn runs_tell_their_scope() {
         let mut runs =
             vec![regularised("cornell", 25, 1.0, 1.0), baseline("cora", 100, 1.0), baseline("mine", 10, 1.0)];
-        runs[0].config.split = 2;
+        runs[0].config.data.split = 2;
         runs[2].config.seed = 9;
         runs[1].config.seed = 2024;
         let scope = Scope::of_runs(&runs, Path::new("nowhere"));
@@ -153,11 +153,11 @@ mod tests {
         let replicate = Scope::of_runs(&[baseline("syn-cora-h0.10-r2", 100, 1.0)], Path::new("nowhere"));
         assert!(!replicate.quick && replicate.synthetic.len() == 1);
         let mut graphs = vec![baseline("MUTAG", 32, 1.0), regularised("MUTAG", 32, 1.0, 1.0)];
-        graphs[0].config.split = 7;
+        graphs[0].config.data.split = 7;
         graphs[1].config.seed = 3;
         let scope = Scope::of_runs(&graphs, Path::new("nowhere"));
         assert_eq!((scope.graph_sets, scope.splits, scope.seeds), (vec!["MUTAG".into()], vec![0], vec![0, 3]));
-        graphs[1].config.regulariser = Arm::Constant;
+        graphs[1].config.regulariser.arm = Arm::Constant;
         assert!(scope.quick && !Scope::of_runs(&graphs, Path::new("nowhere")).quick);
         runs.push(baseline("cora", 200, 1.0));
         assert!(!Scope::of_runs(&runs, Path::new("nowhere")).quick);

@@ -17,8 +17,10 @@ fn runs_of(item: &dyn Item, scope: &Scope) -> Vec<TrainConfig> {
 /// Every run of the item, better the stronger the regulariser, with some spread over sizes.
 fn made_up_runs(item: &dyn Item, scope: &Scope) -> Vec<Run> {
     let loss = |config: &TrainConfig| {
-        let spread = 0.01 * config.hidden as f64 + 0.1 * config.heads as f64 + 0.2 * config.layers as f64;
-        let gain = config.lambda.of_layers(1)[0] * (0.1 + 0.0001 * config.hidden as f64);
+        let spread = 0.01 * config.network.hidden as f64
+            + 0.1 * config.network.heads as f64
+            + 0.2 * config.network.layers as f64;
+        let gain = config.regulariser.lambda.of_layers(1)[0] * (0.1 + 0.0001 * config.network.hidden as f64);
         2.0 + spread - gain
     };
     runs_of(item, scope).into_iter().map(|config| made_up::run(config.clone(), loss(&config))).collect()

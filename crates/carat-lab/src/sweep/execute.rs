@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use carat::settings::DataSettings;
 use carat::{Error, TrainConfig};
 use carat_graph::Dataset;
 
@@ -70,8 +71,8 @@ pub struct Tally {
 pub fn open_datasets(runs: &[TrainConfig], data_dir: &Path) -> Result<HashMap<String, Dataset>, Error> {
     let mut datasets = HashMap::new();
     for run in runs {
-        if !datasets.contains_key(&run.data) {
-            datasets.insert(run.data.clone(), carat_graph::open(&run.data, data_dir)?);
+        if !datasets.contains_key(&run.data.name) {
+            datasets.insert(run.data.name.clone(), carat_graph::open(&run.data.name, data_dir)?);
         }
     }
     check_splits(&datasets, runs)?;
@@ -123,8 +124,12 @@ pub fn sweep(
 /// Refuses splits that the data has not, once, rather than as a failure of every run.
 fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
     let mut checked = HashSet::new();
-    for run in runs.iter().filter(|run| checked.insert((&run.data, run.task, run.split, &run.split_ratio, run.folds))) {
-        if let Some(dataset) = datasets.get(&run.data) {
+    for run in runs {
+        let DataSettings { name, task, split, split_ratio, folds } = &run.data;
+        if !checked.insert((name, task, split, split_ratio, folds)) {
+            continue;
+        }
+        if let Some(dataset) = datasets.get(name) {
             run.choose_split(dataset)?;
         }
     }
@@ -209,7 +214,7 @@ impl Work<'_> {
     }
 
     fn dataset(&self, training: &Training) -> Result<&Dataset, Error> {
-        let data = training.config().data;
+        let data = training.config().data.name;
         self.datasets.get(&data).ok_or_else(|| Error::Config(format!("the dataset {data} was not opened")))
     }
 }

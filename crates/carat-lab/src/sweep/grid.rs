@@ -13,10 +13,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use carat::rewire::Pruning;
-use carat::{Error, ModelKind, Task, TrainConfig};
+use carat::{Error, Setting, TrainConfig};
 use carat_graph::DataError;
-use carat_nn::GcnNorm;
 use toml::Value;
 
 /// More runs than this are a mistake in a list, not a plan.
@@ -140,7 +138,7 @@ impl Grid {
         for table in tables {
             let config: TrainConfig =
                 table.try_into().map_err(|e: toml::de::Error| Error::Config(e.message().into()))?;
-            let config = without_idle_settings(config.with_model_defaults(|name| self.has(name)));
+            let config = config.with_model_defaults(|name| self.has(name)).without_idle_settings();
             config.check()?;
             if seen.insert(toml::to_string(&config).map_err(|e| Error::Config(e.to_string()))?) {
                 runs.push(config);
@@ -152,9 +150,8 @@ impl Grid {
 
 /// Refuses a name that is no setting and values that are none of its own, before they are multiplied.
 fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
-    let known = names();
-    if !known.iter().any(|known| known == name) {
-        let nearest = known.iter().map(|known| (strsim::jaro_winkler(known, name), known));
+    if Setting::named(name).is_none() {
+        let nearest = Setting::all().map(|known| (strsim::jaro_winkler(known.name, name), known.name));
         let nearest = nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(likeness, _)| *likeness > 0.8);
         let hint = nearest
             .map_or("'carat train --help' has their names".to_string(), |(_, near)| format!("did you mean '{near}'?"));
@@ -172,45 +169,10 @@ fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The names of all settings.
-fn names() -> Vec<String> {
-    // Settings that are left out of files unless they are given.
-    let all = TrainConfig { task: Some(Task::Node), folds: Some(3), ..Default::default() };
-    let all = TrainConfig { split_ratio: Some(String::new()), fanout: vec![1], patience: Some(1), ..all };
-    let prune = Some(Pruning { threshold: 0.0, random: true, guide: Box::default() });
-    let all = TrainConfig { model: ModelKind::Gcn, gcn_norm: GcnNorm::None, prune, ..all };
-    let all = TrainConfig { lambda1: Some(0.0), lambda2: Some(0.0), ..all };
-    let names = toml::Table::try_from(all).map(|table| table.keys().cloned().collect());
-    names.unwrap_or_default()
-}
-
-/// The same run with everything at its default that it does not read.
-pub(super) fn without_idle_settings(config: TrainConfig) -> TrainConfig {
-    if config.car().is_some() {
-        return TrainConfig { gcn_norm: GcnNorm::default(), lambda1: None, lambda2: None, ..config };
-    }
-    let TrainConfig { data, split, split_ratio, model, hidden, layers, lr, .. } = config;
-    let TrainConfig { epochs, protocol, patience, seed, prune, .. } = config;
-    let plain = TrainConfig { data, split, split_ratio, model, hidden, layers, lr, ..Default::default() };
-    let TrainConfig { task, folds, .. } = config;
-    let plain = TrainConfig { task, folds, epochs, protocol, patience, seed, prune, ..plain };
-    match model {
-        ModelKind::Attention => {
-            let TrainConfig { arch, heads, batch_size, fanout, .. } = config;
-            TrainConfig { arch, heads, batch_size, fanout, ..plain }
-        }
-        ModelKind::Gcn => TrainConfig { gcn_norm: config.gcn_norm, ..plain },
-        ModelKind::Cal => {
-            let TrainConfig { heads, lambda1, lambda2, .. } = config;
-            TrainConfig { heads, lambda1, lambda2, ..plain }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carat::Lambda;
+    use carat::{Lambda, ModelKind};
 
     fn grid(text: &str) -> Result<Grid, String> {
         Grid::from_toml(text, Path::new("grid.toml")).map_err(|e| e.to_string())
@@ -246,7 +208,7 @@ mod tests {
         let runs = grid(lists).unwrap().runs().unwrap();
         let count = |model| runs.iter().filter(|run| run.model == model).count();
         assert_eq!([ModelKind::Attention, ModelKind::Gcn, ModelKind::Cal].map(count), [2, 1, 2]);
-        assert!(runs.iter().all(|run| run.model == ModelKind::Cal || run.lambda1.is_none()));
+        assert!(runs.iter().all(|run| run.model == ModelKind::Cal || run.cal.lambda1.is_none()));
     }
 
     #[test]
@@ -254,8 +216,8 @@ mod tests {
         let grid = grid("data = 'x'\nlambda = [0.5, [0.5, 1]]\nfanout = [[10, 5]]").unwrap();
         let runs = grid.runs().unwrap();
         assert_eq!(runs.len(), 2);
-        assert_eq!(runs[1].lambda, Lambda::per_layer(vec![0.5, 1.0]));
-        assert_eq!(runs[1].fanout, [10, 5]);
+        assert_eq!(runs[1].regulariser.lambda, Lambda::per_layer(vec![0.5, 1.0]));
+        assert_eq!(runs[1].optimiser.fanout, [10, 5]);
     }
 
     #[test]

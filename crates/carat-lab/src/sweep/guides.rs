@@ -65,10 +65,10 @@ mod tests {
     #[test]
     fn a_guide_is_trained_once_for_all_thresholds_and_an_interrupted_one_again() {
         let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() }).unwrap();
-        let guide = TrainConfig { hidden: 4, heads: 1, layers: 1, epochs: 2, ..TrainConfig::default() };
+        let guide = TrainConfig::default().hidden(4).heads(1).layers(1).epochs(2);
         let run = |threshold, seed| {
             let prune = Some(Pruning { threshold, random: false, guide: Box::new(guide.clone()) });
-            TrainConfig { model: ModelKind::Gcn, seed, prune, ..TrainConfig::default() }
+            TrainConfig::default().model(ModelKind::Gcn).seed(seed).prune(prune)
         };
         let guides = Guides::default();
         assert!(guides.graph_of(&dataset, &run(0.1, 0), &|| true).unwrap().is_none());

@@ -22,15 +22,15 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     // One dataset may lie at different places on different machines: it has the shortest of its names.
     let mut names: HashMap<String, String> = HashMap::new();
     for record in &records {
-        let name = names.entry(record.data_sum.clone()).or_insert_with(|| record.config.data.clone());
+        let name = names.entry(record.data_sum.clone()).or_insert_with(|| record.config.data.name.clone());
         let shorter = |one: &str, other: &str| (one.len(), one) < (other.len(), other);
-        if shorter(&record.config.data, name) {
-            name.clone_from(&record.config.data);
+        if shorter(&record.config.data.name, name) {
+            name.clone_from(&record.config.data.name);
         }
     }
     for record in &mut records {
         if let Some(name) = names.get(&record.data_sum) {
-            record.config.data.clone_from(name);
+            record.config.data.name.clone_from(name);
         }
     }
     let ours = records.iter().any(|record| record.code == CODE);
@@ -39,11 +39,11 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut latest_data: HashMap<String, (i64, String)> = HashMap::new();
     for record in records.iter().filter(|record| record.code == code) {
         let candidate = (record.finished, record.data_sum.clone());
-        let latest = latest_data.entry(record.config.data.clone()).or_insert_with(|| candidate.clone());
+        let latest = latest_data.entry(record.config.data.name.clone()).or_insert_with(|| candidate.clone());
         *latest = candidate.max(latest.clone());
     }
     let is_taken = |record: &Record| {
-        let latest = latest_data.get(&record.config.data);
+        let latest = latest_data.get(&record.config.data.name);
         record.code == code && latest.is_some_and(|(_, data_sum)| *data_sum == record.data_sum)
     };
     let (taken, left_out): (Vec<_>, Vec<_>) = records.into_iter().partition(is_taken);
@@ -61,7 +61,7 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     for Record { config, training, result, .. } in taken {
         if let Some(curve) = curves.remove(&training) {
             // One protocol for all, so that curves pair.
-            let config = TrainConfig { protocol: Protocol::default(), ..config.clone() };
+            let config = config.clone().protocol(Protocol::default());
             merged.curves.push(TrainingCurve { config, curve });
         }
         match result {
@@ -75,9 +75,9 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
 impl Merged {
     /// Keeps what is about these datasets.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.runs.retain(|run| keep(&run.config.data));
-        self.curves.retain(|training| keep(&training.config.data));
-        self.failures.retain(|(config, _)| keep(&config.data));
+        self.runs.retain(|run| keep(&run.config.data.name));
+        self.curves.retain(|training| keep(&training.config.data.name));
+        self.failures.retain(|(config, _)| keep(&config.data.name));
     }
 }
 

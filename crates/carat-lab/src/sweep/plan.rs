@@ -31,14 +31,15 @@ pub(super) struct PlannedRun {
 impl Training {
     /// Settings of the training itself: it goes on until the most patient of its runs stops.
     pub(super) fn config(&self) -> TrainConfig {
-        let most_patient = self.runs.iter().max_by_key(|run| run.config.patience());
+        let most_patient = self.runs.iter().max_by_key(|run| run.config.stopping.patience());
         let config = most_patient.map(|run| run.config.clone()).unwrap_or_default();
-        TrainConfig { patience: Some(config.patience()), ..config }
+        let patience = config.stopping.patience();
+        config.patience(Some(patience))
     }
 }
 
-/// One of `count` equal shares of the trainings of a grid, counted from 0. Every machine that is given the grid cuts it the same
-/// way, and keys are as good as shuffled, so no share has all the large networks.
+/// One of `count` equal shares of the trainings of a grid, counted from 0. Every machine that is given the grid cuts it
+/// the same way, and keys are as good as shuffled, so no share has all the large networks.
 pub(super) fn share(trainings: Vec<Training>, (share, count): (usize, usize)) -> Vec<Training> {
     let mut keys: Vec<String> = trainings.iter().map(|training| training.key.clone()).collect();
     keys.sort_unstable();
@@ -51,9 +52,9 @@ pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Resu
     let mut trainings: Vec<Training> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for config in runs {
-        let data_sum = sums.get(&config.data).cloned().unwrap_or_default();
-        let key = key(config, &data_sum)?;
-        let training = self::key(&TrainConfig { protocol: Protocol::Best, ..config.clone() }, &data_sum)?;
+        let data_sum = sums.get(&config.data.name).cloned().unwrap_or_default();
+        let key = key(CODE, config, &data_sum)?;
+        let training = self::key(CODE, &config.clone().protocol(Protocol::Best), &data_sum)?;
         let place = *places.entry(training.clone()).or_insert_with(|| {
             trainings.push(Training { key: training, data_sum, runs: Vec::new() });
             trainings.len() - 1
@@ -65,13 +66,13 @@ pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Resu
     Ok(trainings)
 }
 
-/// The hash of everything that decides a result: the code, the data, the settings. The data counts by its contents: where it
-/// lies does not decide anything, and differs from machine to machine.
-fn key(config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
-    let config = TrainConfig { data: String::new(), ..config.clone() };
+/// The hash of everything that decides a result: the code, the data, the settings. The data counts by its contents:
+/// where it lies does not decide anything, and differs from machine to machine.
+pub(super) fn key(code: &str, config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
+    let config = config.clone().data(String::new());
     let config = serde_json::to_string(&config).map_err(|e| Error::Config(e.to_string()))?;
     let mut hash = Sha256::new();
-    for part in [CODE, data_sum, &config] {
+    for part in [code, data_sum, &config] {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -131,7 +132,7 @@ mod tests {
         let sums = HashMap::from([("cora".to_string(), "1".to_string())]);
         let trainings = plan(&runs, &sums).unwrap();
         assert_eq!(trainings.len(), 360);
-        assert!(trainings.iter().all(|t| t.runs.len() == 2 && t.config().patience() == 20));
+        assert!(trainings.iter().all(|t| t.runs.len() == 2 && t.config().stopping.patience() == 20));
         let other = HashMap::from([("cora".to_string(), "2".to_string())]);
         assert_ne!(plan(&runs, &other).unwrap()[0].key, trainings[0].key);
     }

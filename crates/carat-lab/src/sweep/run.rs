@@ -51,7 +51,7 @@ pub struct Outcome {
 
 /// What a regularised run and its baseline have in common: two runs with the same setting pair.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Setting {
+pub struct PairKey {
     /// Dataset.
     pub data: String,
     /// Split.
@@ -68,8 +68,8 @@ pub struct Setting {
     pub seed: u64,
     /// Protocol, by name.
     pub protocol: String,
-    /// Everything else that is not about the regulariser, as text.
-    pub rest: String,
+    /// Every setting but the regulariser's, by name: the fields above are those that pairs are ordered and shown by.
+    pub all: Vec<(&'static str, String)>,
 }
 
 /// A run in words: every setting that is not the default's.
@@ -85,31 +85,18 @@ pub fn described(config: &TrainConfig) -> String {
 
 impl Run {
     /// What this run and its baseline have in common.
-    pub fn setting(&self) -> Setting {
-        let c = &self.config;
-        Setting {
-            data: c.data.clone(),
-            split: c.split,
-            arch: c.network_name(),
-            hidden: c.hidden,
-            heads: c.heads,
-            layers: c.layers,
-            seed: c.seed,
-            protocol: c.protocol.to_string(),
-            rest: format!(
-                "{:?} {:?} {} {} {:?} {} {:?} {} {:?} {:?} {:?}",
-                c.split_ratio,
-                c.folds,
-                c.lr,
-                c.batch_size,
-                c.fanout,
-                c.epochs,
-                c.patience,
-                c.gcn_norm,
-                c.prune,
-                c.lambda1,
-                c.lambda2
-            ),
+    pub fn pair_key(&self) -> PairKey {
+        let TrainConfig { data, network, stopping, seed, .. } = &self.config;
+        PairKey {
+            data: data.name.clone(),
+            split: data.split,
+            arch: self.config.network_name(),
+            hidden: network.hidden,
+            heads: network.heads,
+            layers: network.layers,
+            seed: *seed,
+            protocol: stopping.protocol.to_string(),
+            all: self.config.pairing_key(),
         }
     }
 
@@ -125,12 +112,12 @@ impl Run {
 
     /// The attention kind.
     pub fn arch(&self) -> AttentionKind {
-        self.config.arch
+        self.config.network.arch
     }
 
     /// The protocol.
     pub fn protocol(&self) -> Protocol {
-        self.config.protocol
+        self.config.stopping.protocol
     }
 }
 
@@ -140,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_run_is_described_by_what_is_not_the_default() {
-        let config = TrainConfig { data: "cora".into(), lr: 0.5, fanout: vec![3, 2], ..TrainConfig::default() };
+        let config = TrainConfig::default().data("cora".into()).lr(0.5).fanout(vec![3, 2]);
         let mut words: Vec<String> = described(&config).split(", ").map(String::from).collect();
         words.sort();
         assert_eq!(words, ["data cora", "fanout [3,2]", "lr 0.5"]);

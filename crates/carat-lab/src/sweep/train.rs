@@ -50,7 +50,7 @@ pub(super) fn train(
         });
         for (run, result) in training.runs.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
             let stopping = trainer.stopping();
-            let patience_is_out = stopping.epochs() - stopping.best().epoch >= run.config.patience();
+            let patience_is_out = stopping.epochs() - stopping.best().epoch >= run.config.stopping.patience();
             if patience_is_out || stopping.is_over() {
                 let outcome = outcome_of(&split, &run.config, &*trainer, &curve);
                 *result = Some(outcome.map_err(|error| error.to_string()));
@@ -69,7 +69,7 @@ fn outcome_of(
     curve: &Curve,
 ) -> Result<Outcome, Error> {
     let stopping = trainer.stopping();
-    let kept_epoch = match config.protocol {
+    let kept_epoch = match config.stopping.protocol {
         Protocol::Paper => stopping.epochs(),
         Protocol::Best => stopping.best().epoch,
     };
@@ -77,7 +77,7 @@ fn outcome_of(
     let kept = kept.filter(|point| point.val_loss.is_finite()).ok_or_else(|| {
         Error::Config("the run diverged: its validation loss is not a number; try a smaller lr".into())
     })?;
-    let coherence = trainer.coherence(config.protocol)?;
+    let coherence = trainer.coherence(config.stopping.protocol)?;
     let tested = |value: f64| (!split.test.is_empty()).then_some(value);
     Ok(Outcome {
         test_loss: tested(kept.test_loss),

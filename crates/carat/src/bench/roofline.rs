@@ -66,9 +66,9 @@ pub fn roofline(
     least: usize,
     time: Duration,
 ) -> Result<Roofline, Error> {
-    let plain = TrainConfig { lambda: Lambda::new(0.0), ..config.clone() };
+    let plain = config.clone().lambda(Lambda::new(0.0));
     let step_ms = super::step(dataset, split, &plain, least, time)?.step_ms;
-    let sizes = config.network(dataset.features().num_columns(), dataset.labels().num_classes());
+    let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
     let network = Network::<f32>::new(sizes, config.seed)?;
     let mut costs = Vec::new();
     training_batches(dataset, split, &plain).for_each(1, |batch| {

@@ -7,7 +7,7 @@
 //! A regularised network fits its training nodes, where CE is tiny: everything is computed from ln CE, which has no
 //! underflow.
 
-use super::settings::CarConfig;
+use crate::settings::RegulariserSettings;
 
 /// Larger exponents change no effect, even in 64 bits; the bound keeps every number finite.
 const LARGEST_EXPONENT: f64 = 80.0;
@@ -25,7 +25,7 @@ pub fn effect(log_rho: f64, exponent: f64, temperature: f64) -> f64 {
 }
 
 /// The exponent of an entity with `degree` in-edges.
-pub(crate) fn exponent(config: &CarConfig, degree: usize) -> f64 {
+pub(crate) fn exponent(config: &RegulariserSettings, degree: usize) -> f64 {
     config.exponent.value(degree)
 }
 

@@ -8,7 +8,7 @@
 //! loss = L_p + lambda L_c
 //! ```
 //!
-//! One file each: `settings` (what can be chosen), `choice` (which edges), `effect` (from losses to targets), `vote` (the
+//! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the
 //! neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
 //! gradients), `targets` (L_c of a step), `regulariser` (all of them together).
 
@@ -16,7 +16,6 @@ mod attention_loss;
 mod choice;
 mod effect;
 mod regulariser;
-pub(crate) mod settings;
 mod targets;
 mod teacher;
 mod vote;

@@ -15,10 +15,10 @@ use rayon::prelude::*;
 
 use super::choice::{Independence, draw, edges_in_turn, every_edge};
 use super::effect::{distribution, effect, exponent, log_ratio};
-use super::settings::{Arm, CarConfig, EntityChoice, Interventions, Rounds, Target};
 use super::targets::{AttentionTargets, EdgeTarget, NodeTarget};
 use super::teacher::Teacher;
 use super::vote::{UNKNOWN, Vote};
+use crate::settings::{Arm, EntityChoice, Interventions, RegulariserSettings, Rounds, Target};
 
 /// What the regulariser may know of the data: the training labels, and nothing else.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ const CHUNK: usize = 96;
 /// Computes L_c step after step.
 #[derive(Debug)]
 pub struct Regulariser<T> {
-    config: CarConfig,
+    config: RegulariserSettings,
     known: Entities,
     teacher: Option<Teacher>,
     independence: Independence,
@@ -83,7 +83,7 @@ pub struct Regulariser<T> {
 
 impl<T: Real> Regulariser<T> {
     /// A regulariser for one run.
-    pub fn new(config: CarConfig, known: Entities) -> Self {
+    pub fn new(config: RegulariserSettings, known: Entities) -> Self {
         let teacher = (config.entities == EntityChoice::All)
             .then(|| Teacher::new(known.labels.len(), known.classes, config.teacher));
         Self {
@@ -112,7 +112,7 @@ impl<T: Real> Regulariser<T> {
     /// L_c after a forward pass of `network`, whose gradient (times lambda) is left in `work` for the backward pass.
     pub fn apply(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> f64 {
         let targets = self.targets(network, step, work);
-        targets.pull(step.blocks, network.config().heads, &self.config.lambda, work)
+        targets.pull(step.blocks, network.config().heads, self.config.lambda.values(), work)
     }
 
     /// What attention is to be pulled towards after a forward pass of `network`. Nothing, where the arm or the warm-up says

@@ -2,60 +2,39 @@
 
 use carat_graph::{Dataset, Split, SplitRatio};
 
-use super::TrainConfig;
-use crate::{Error, Task};
-
-/// One to test, one to validate, one to train.
-const FEWEST_FOLDS: usize = 3;
+use crate::{Error, Task, TrainConfig};
 
 impl TrainConfig {
-    /// Refuses numbers of folds that make no splits.
-    pub(super) fn check_folds(&self) -> Result<(), Error> {
-        let config = |problem: String| Err(Error::Config(problem));
-        match self.folds {
-            Some(_) if self.split_ratio.is_some() => {
-                config("folds and split-ratio both make splits; leave one of them out".into())
-            }
-            Some(folds) if folds < FEWEST_FOLDS => {
-                config(format!("folds must be at least {FEWEST_FOLDS}: one tests, one validates, the others train"))
-            }
-            Some(folds) if self.split >= folds => {
-                config(format!("there are {folds} folds (split 0 to {}), and no split {}", folds - 1, self.split))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The shares that the settings name.
-    pub(super) fn ratio(&self) -> Result<Option<SplitRatio>, Error> {
-        let parsed = self.split_ratio.as_deref().map(str::parse).transpose();
+    pub(crate) fn ratio(&self) -> Result<Option<SplitRatio>, Error> {
+        let parsed = self.data.split_ratio.as_deref().map(str::parse).transpose();
         parsed.map_err(|problem| Error::Config(format!("split-ratio {problem}")))
     }
 
     /// The split that the settings name, as the data has it or as the ratio makes it.
     pub(crate) fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
         let task = self.task_for(dataset)?;
-        if let Some(folds) = self.folds {
+        if let Some(folds) = self.data.folds {
             let (name, labelled) = (dataset.name(), dataset.labels().num_labelled());
             if folds > labelled {
                 return Err(Error::Config(format!(
                     "{folds} folds are too many for the {labelled} labelled {task}s of {name}"
                 )));
             }
-            return Ok(Split::fold(dataset.labels(), folds, self.split, self.seed));
+            return Ok(Split::fold(dataset.labels(), folds, self.data.split, self.seed));
         }
         let ratio = self.ratio()?;
         match dataset.splits() {
-            splits if ratio.is_none() && !splits.is_empty() => splits.get(self.split).cloned().ok_or_else(|| {
+            splits if ratio.is_none() && !splits.is_empty() => splits.get(self.data.split).cloned().ok_or_else(|| {
                 Error::Config(format!(
                     "{} has {} splits (0 to {}), and no split {}",
                     dataset.name(),
                     splits.len(),
                     splits.len() - 1,
-                    self.split
+                    self.data.split
                 ))
             }),
-            _ => Ok(Split::stratified(dataset.labels(), ratio.unwrap_or_default(), self.split as u64)),
+            _ => Ok(Split::stratified(dataset.labels(), ratio.unwrap_or_default(), self.data.split as u64)),
         }
     }
 
@@ -69,7 +48,7 @@ impl TrainConfig {
             if list.is_empty() {
                 return Err(Error::Config(format!(
                     "split {} of {} has no labelled {name} {}; mark some, or let --split-ratio 0.6,0.2,0.2 choose",
-                    self.split,
+                    self.data.split,
                     dataset.name(),
                     Task::of(dataset)
                 )));

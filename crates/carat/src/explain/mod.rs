@@ -48,7 +48,7 @@ pub struct ExplainSettings {
 
 impl Default for ExplainSettings {
     fn default() -> Self {
-        let batch_size = TrainConfig::default().batch_size;
+        let batch_size = TrainConfig::default().optimiser.batch_size;
         Self { batch_size, anchor_factor: 10.0, narrow_share: 0.25, effects: None }
     }
 }
@@ -147,8 +147,8 @@ impl EdgeChanges {
 /// use carat_graph::generators::{PlantedConfig, planted};
 ///
 /// let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
-/// let plain = TrainConfig { hidden: 8, epochs: 5, ..TrainConfig::default() };
-/// let regularised = TrainConfig { lambda: Lambda::new(1.0), ..plain.clone() };
+/// let plain = TrainConfig::default().hidden(8).epochs(5);
+/// let regularised = plain.clone().lambda(Lambda::new(1.0));
 /// let split = plain.choose_split(&dataset)?;
 /// let (base, _) = Trainer::new(&dataset, &split, &plain)?.run()?;
 /// let (car, _) = Trainer::new(&dataset, &split, &regularised)?.run()?;

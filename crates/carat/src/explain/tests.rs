@@ -29,7 +29,7 @@ fn with(change: impl FnOnce(&mut DatasetParts)) -> Dataset {
 }
 
 fn network(dataset: &Dataset, seed: u64) -> Network<f32> {
-    let config = TrainConfig { hidden: 6, heads: 2, ..TrainConfig::default() };
+    let config = TrainConfig::default().hidden(6).heads(2);
     Network::new(config.network_for(dataset), seed).unwrap()
 }
 
@@ -183,7 +183,7 @@ fn what_cannot_be_compared_is_refused() {
     let said = |base: &Network<f32>, settings: &ExplainSettings| {
         explain(base, &one, &dataset, settings, &mut go_on).unwrap_err().to_string()
     };
-    let of = |features, classes| Network::new(TrainConfig::default().network(features, classes), 0).unwrap();
+    let of = |features, classes| Network::new(TrainConfig::default().sizes(features, classes), 0).unwrap();
     assert!(said(&of(3, 2), &settings).starts_with("the model reads 3 features per node, but tiny has 2"));
     assert!(said(&of(2, 1), &settings).starts_with("the model knows 1 classes, but tiny has 2"));
     assert!(said(&of(2, 4), &settings).starts_with("the base network tells 4 classes apart and the CAR network 2"));

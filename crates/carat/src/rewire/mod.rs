@@ -16,7 +16,7 @@
 //! use carat_graph::generators::{PlantedConfig, planted};
 //!
 //! let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
-//! let config = TrainConfig { hidden: 8, heads: 1, layers: 1, epochs: 5, ..TrainConfig::default() };
+//! let config = TrainConfig::default().hidden(8).heads(1).layers(1).epochs(5);
 //! let split = config.choose_split(&dataset)?;
 //! let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
 //! let guide = Guide { name: "gat".into(), scores: mean_attention(&network, &dataset, 1000)? };

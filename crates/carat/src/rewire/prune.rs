@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::batches::batch_seed;
+use crate::settings::DataSettings;
 use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention};
 
 /// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs were.
@@ -35,8 +36,9 @@ impl Pruning {
 
     /// All settings of the guide of a run.
     pub fn guide_of(&self, run: &TrainConfig) -> TrainConfig {
-        let TrainConfig { data, split, split_ratio, folds, seed, .. } = run.clone();
-        TrainConfig { data, split, split_ratio, folds, seed, ..(*self.guide).clone() }
+        let guide = (*self.guide).clone();
+        let data = DataSettings { task: guide.data.task, ..run.data.clone() };
+        TrainConfig { data, seed: run.seed, ..guide }
     }
 
     /// The graph of a run, given the guide's scores.
@@ -44,7 +46,7 @@ impl Pruning {
         let mut keep = above(scores, self.threshold);
         if self.random {
             let count = keep.iter().filter(|keep| **keep).count();
-            keep = at_random(keep.len(), count, random_seed(run.seed, run.split));
+            keep = at_random(keep.len(), count, random_seed(run.seed, run.data.split));
         }
         Ok(dataset.with_edges(&keep)?)
     }
@@ -95,7 +97,7 @@ pub fn scores(
         return Ok(None);
     }
     let (network, _) = trainer.finish();
-    mean_attention(&network, dataset, config.batch_size).map(Some)
+    mean_attention(&network, dataset, config.optimiser.batch_size).map(Some)
 }
 
 #[cfg(test)]
@@ -129,7 +131,7 @@ mod tests {
     fn settings_without_meaning_are_named() {
         let pruning = Pruning { threshold: 0.5, random: false, guide: Box::default() };
         pruning.check().unwrap();
-        let gcn = TrainConfig { model: ModelKind::Gcn, ..TrainConfig::default() };
+        let gcn = TrainConfig::default().model(ModelKind::Gcn);
         let error = Pruning { guide: Box::new(gcn), ..pruning.clone() }.check().unwrap_err().to_string();
         assert_eq!(error, "a gcn cannot guide pruning: it has no attention");
         let error = Pruning { threshold: f64::NAN, ..pruning }.check().unwrap_err().to_string();

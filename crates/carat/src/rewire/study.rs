@@ -38,10 +38,7 @@ impl RewireConfig {
     /// Settings of a GCN of the same shape as an attention network, trained alike and on the same splits. Its seed is the
     /// network's, which folds are dealt out by.
     pub fn gcn(attention: &TrainConfig) -> TrainConfig {
-        let TrainConfig { data, split_ratio, folds, hidden, layers, lr, epochs, protocol, patience, seed, .. } =
-            attention.clone();
-        let plain = TrainConfig { data, split_ratio, folds, hidden, layers, lr, ..Default::default() };
-        TrainConfig { model: ModelKind::Gcn, epochs, protocol, patience, seed, ..plain }
+        attention.clone().model(ModelKind::Gcn).prune(None).task(None).split(0).without_idle_settings()
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -109,7 +106,7 @@ impl<'a> Study<'a> {
         }
         let mut splits = Vec::new();
         for &number in &config.splits {
-            let split = TrainConfig { split: number, ..config.gcn.clone() }.choose_split(dataset)?;
+            let split = config.gcn.clone().split(number).choose_split(dataset)?;
             if split.test.is_empty() {
                 let name = dataset.name();
                 return Err(Error::Config(format!("split {number} of {name} has no labelled test node to measure on")));
@@ -190,7 +187,7 @@ impl<'a> Study<'a> {
                 &pruned
             }
         };
-        let config = TrainConfig { seed, split: self.config.splits[split], ..self.config.gcn.clone() };
+        let config = self.config.gcn.clone().seed(seed).split(self.config.splits[split]);
         let model = GcnNetwork::new(config.gcn_for(dataset), seed)?;
         let finished =
             WholeGraphTrainer::new(dataset, &self.splits[split], &config, Box::new(model))?.run(interrupted)?;

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use crate::support::small_set;
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect};
 use carat::{
-    Arm, CarConfig, EffectSettings, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target, Task, TrainConfig,
-    Trainer, effects, mean_attention, score, tables, with_threads,
+    Arm, EffectSettings, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, Task,
+    TrainConfig, Trainer, effects, mean_attention, score, tables, with_threads,
 };
 use carat_graph::table::Column;
 use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels};
@@ -35,7 +35,7 @@ impl Batch {
         Self { dataset, blocks, input, labels }
     }
 
-    fn targets(&self, network: &Network<f64>, config: CarConfig) -> AttentionTargets {
+    fn targets(&self, network: &Network<f64>, config: RegulariserSettings) -> AttentionTargets {
         let pairs = GRAPHS.iter().copied().zip(self.labels.iter().copied());
         let known = Entities::new(self.dataset.num_entities(), 3, pairs);
         let mut work = self.forward(network);
@@ -50,8 +50,8 @@ impl Batch {
     }
 }
 
-fn settings(layers: usize, change: impl Fn(&mut TrainConfig)) -> CarConfig {
-    let mut config = TrainConfig { lambda: Lambda::new(1.0), rounds: Rounds::All, layers, ..TrainConfig::default() };
+fn settings(layers: usize, change: impl Fn(&mut TrainConfig)) -> RegulariserSettings {
+    let mut config = TrainConfig::default().lambda(Lambda::new(1.0)).rounds(Rounds::All).layers(layers);
     change(&mut config);
     config.check().unwrap();
     config.car().unwrap()
@@ -87,7 +87,9 @@ fn every_effect_is_what_deleting_the_edge_does_by_either_strategy() {
             let set = batch.dataset.graph_set().unwrap();
             for exponent in [Exponent::Degree, Exponent::One] {
                 let by = |interventions| {
-                    let config = settings(layers, |c| (c.interventions, c.exponent) = (interventions, exponent));
+                    let config = settings(layers, |c| {
+                        (c.regulariser.interventions, c.regulariser.exponent) = (interventions, exponent)
+                    });
                     batch.targets(&network, config).effects()
                 };
                 let (exact, rounds) = (by(Interventions::Exact), by(Interventions::Rounds));
@@ -143,16 +145,18 @@ fn the_causal_loss_is_the_mean_over_graphs() {
 
     // One draw per round and graph, the same by either strategy; edges drawn again have their shares added up.
     let drawn = |interventions| {
-        let config = settings(layers, |c| (c.rounds, c.interventions) = (Rounds::Count(4), interventions));
+        let config = settings(layers, |c| {
+            (c.regulariser.rounds, c.regulariser.interventions) = (Rounds::Count(4), interventions)
+        });
         batch.targets(&network, config)
     };
     let [by_rounds, exact] = [Interventions::Rounds, Interventions::Exact].map(drawn);
     assert!(by_rounds.effects().len() <= 4 * entities && by_rounds.effects().len() > entities);
     let loss = |targets: &AttentionTargets| targets.loss_of_layer(&batch.blocks, heads, 1, &work);
     assert!((loss(&by_rounds) - loss(&exact)).abs() < 1e-9);
-    let constant = batch.targets(&network, settings(layers, |c| c.regulariser = Arm::Constant));
+    let constant = batch.targets(&network, settings(layers, |c| c.regulariser.arm = Arm::Constant));
     assert!(constant.effects().len() == all.effects().len() && constant.effects().iter().all(|(_, c)| *c == 0.5));
-    let random = batch.targets(&network, settings(layers, |c| c.regulariser = Arm::Random));
+    let random = batch.targets(&network, settings(layers, |c| c.regulariser.arm = Arm::Random));
     assert!(random.effects().iter().any(|(_, c)| (c - 0.5).abs() > 0.2));
 }
 
@@ -205,11 +209,11 @@ fn rings(count: usize) -> Dataset {
 #[test]
 fn training_learns_and_has_the_same_bits_on_any_number_of_threads() {
     let dataset = rings(70);
-    let base = TrainConfig { hidden: 8, heads: 2, batch_size: 16, epochs: 25, folds: Some(5), ..Default::default() };
+    let base = TrainConfig::default().hidden(8).heads(2).batch_size(16).epochs(25).folds(Some(5));
     for (lambda, interventions) in
         [(0.0, Interventions::Exact), (1.0, Interventions::Exact), (1.0, Interventions::Rounds)]
     {
-        let config = TrainConfig { lambda: Lambda::new(lambda), interventions, split: 2, ..base.clone() };
+        let config = base.clone().lambda(Lambda::new(lambda)).interventions(interventions).split(2);
         let split = config.choose_split(&dataset).unwrap();
         assert_eq!((split.train.len(), split.val.len(), split.test.len()), (42, 14, 14));
         let train = || Trainer::new(&dataset, &split, &config).unwrap().run().unwrap();
@@ -226,7 +230,7 @@ fn training_learns_and_has_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn tables_are_of_graphs() {
     let dataset = rings(9);
-    let config = TrainConfig { hidden: 4, heads: 2, ..Default::default() };
+    let config = TrainConfig::default().hidden(4).heads(2);
     let network = Network::new(config.network_for(&dataset), 1).unwrap();
     let predictions = tables::predictions(&network, &dataset, 4).unwrap();
     let names: Vec<&str> = predictions.columns().iter().map(|(name, _)| name.as_str()).collect();
@@ -270,22 +274,22 @@ fn what_does_not_fit_graphs_is_refused() {
     assert_eq!(base.task_for(&set).unwrap(), Task::Graph);
     let refusal = |config: &TrainConfig, data: &Dataset| config.choose_split(data).unwrap_err().to_string();
     let cases = [
-        (TrainConfig { fanout: vec![3, 3], ..base.clone() }, "fanout"),
-        (TrainConfig { entities: EntityChoice::All, ..base.clone() }, "entities all"),
-        (TrainConfig { target: Target::Distribution, ..base.clone() }, "target distribution"),
-        (TrainConfig { regulariser: Arm::Vote, ..base.clone() }, "regulariser vote"),
+        (base.clone().fanout(vec![3, 3]), "fanout"),
+        (base.clone().entities(EntityChoice::All), "entities all"),
+        (base.clone().target(Target::Distribution), "target distribution"),
+        (base.clone().arm(Arm::Vote), "regulariser vote"),
     ];
     for (config, setting) in cases {
         let expected = format!("{setting} is for classifying nodes, but rings is a set of graphs; leave it out");
         assert_eq!(refusal(&config, &set), expected);
     }
-    let node = TrainConfig { task: Some(Task::Node), ..base.clone() };
+    let node = base.clone().task(Some(Task::Node));
     let expected = "rings is a set of 20 graphs, but task node classifies the nodes of one graph; choose other data";
     assert_eq!(refusal(&node, &set), expected);
     let one = Dataset::from_rows("one", &[(0, 1)], &[[1.0], [0.0]], &[Some(0), Some(1)]).unwrap();
-    let graph = TrainConfig { task: Some(Task::Graph), ..base.clone() };
+    let graph = base.clone().task(Some(Task::Graph));
     let expected = "one is one graph, but task graph classifies the graphs of a set; choose other data, such as MUTAG";
     assert_eq!(refusal(&graph, &one), expected);
-    let many = TrainConfig { folds: Some(30), ..base };
+    let many = base.folds(Some(30));
     assert_eq!(refusal(&many, &set), "30 folds are too many for the 20 labelled graphs of rings");
 }

@@ -3,7 +3,7 @@
 
 use crate::support::{Golden, data_dir, network, small_graph};
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect, log_ratio};
-use carat::{Arm, CarConfig, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target, TrainConfig};
+use carat::{Arm, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, TrainConfig};
 use carat_graph::{BlockBuilder, Blocks, Dataset, Graph};
 use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Real, Rerun, Workspace, check, loss};
 use rand::{RngExt, SeedableRng};
@@ -19,8 +19,8 @@ fn configurations() -> impl Iterator<Item = (AttentionKind, usize, usize)> {
     AttentionKind::ALL.into_iter().flat_map(|arch| [(1, 1), (1, 2), (3, 1), (3, 2)].map(|(k, l)| (arch, k, l)))
 }
 
-fn settings(layers: usize, change: impl Fn(&mut TrainConfig)) -> CarConfig {
-    let mut config = TrainConfig { lambda: Lambda::new(LAMBDA), rounds: Rounds::All, layers, ..TrainConfig::default() };
+fn settings(layers: usize, change: impl Fn(&mut TrainConfig)) -> RegulariserSettings {
+    let mut config = TrainConfig::default().lambda(Lambda::new(LAMBDA)).rounds(Rounds::All).layers(layers);
     change(&mut config);
     config.check().unwrap();
     config.car().unwrap()
@@ -54,7 +54,7 @@ impl<T: Real> Batch<T> {
         work
     }
 
-    fn regulariser(&self, config: CarConfig) -> Regulariser<T> {
+    fn regulariser(&self, config: RegulariserSettings) -> Regulariser<T> {
         Regulariser::new(config, self.known.clone())
     }
 
@@ -150,7 +150,7 @@ fn check_small<T: Real>(tolerance: f64, gradient_tolerance: f64) {
             assert!((effect(log_rho, 1.0, 0.1) - c_one[at]).abs() <= 10.0 * tolerance, "{what} c with exponent one");
         }
 
-        let targets = |config: CarConfig, rounds: Option<&[Vec<Deletion>]>| {
+        let targets = |config: RegulariserSettings, rounds: Option<&[Vec<Deletion>]>| {
             let mut regulariser = batch.regulariser(config);
             let mut work = batch.forward(&network);
             match rounds {
@@ -170,23 +170,23 @@ fn check_small<T: Real>(tolerance: f64, gradient_tolerance: f64) {
         if layers == 2 {
             compare(&all, &[0.3, 0.9], "loss_all", "grad_layers");
         }
-        let distribution = targets(settings(layers, |c| c.target = Target::Distribution), None);
+        let distribution = targets(settings(layers, |c| c.regulariser.target = Target::Distribution), None);
         compare(&distribution, &lambda, "distribution", "grad_distribution");
         let rounds: Vec<Vec<Deletion>> = (0..3)
             .map(|r| golden.integers(&format!("rounds.{r}")).iter().map(|&at| deletions[at as usize]).collect())
             .collect();
-        let drawn = targets(settings(layers, |c| c.rounds = Rounds::Count(3)), Some(&rounds));
+        let drawn = targets(settings(layers, |c| c.regulariser.rounds = Rounds::Count(3)), Some(&rounds));
         compare(&drawn, &lambda, "loss_rounds", "grad_rounds");
         let reversed: Vec<Vec<Deletion>> = rounds.iter().map(|round| round.iter().rev().copied().collect()).collect();
-        let drawn = targets(settings(layers, |c| c.rounds = Rounds::Count(3)), Some(&reversed));
+        let drawn = targets(settings(layers, |c| c.regulariser.rounds = Rounds::Count(3)), Some(&reversed));
         compare(&drawn, &lambda, "loss_rounds", "grad_rounds");
 
         // The vote's effects show in its loss.
-        let vote = targets(settings(layers, |c| c.regulariser = Arm::Vote), None);
+        let vote = targets(settings(layers, |c| c.regulariser.arm = Arm::Vote), None);
         let (_, causal, _) = batch.gradient(&network, &lambda, &vote);
         let expected = loss_by_hand(&golden, "vote_c", dst, layers);
         close(causal, expected, tolerance.max(1e-6), &format!("{what} vote"));
-        let constant = targets(settings(layers, |c| c.regulariser = Arm::Constant), None);
+        let constant = targets(settings(layers, |c| c.regulariser.arm = Arm::Constant), None);
         let (_, causal, _) = batch.gradient(&network, &lambda, &constant);
         close(causal, loss_by_hand(&golden, "", dst, layers), tolerance.max(1e-6), &format!("{what} constant"));
     }
@@ -250,7 +250,7 @@ fn cora_trained_in_32_bits_against_delete_and_rerun() {
     let dataset = carat_graph::readers::planetoid::read(&folder.join("planetoid"), "cora").unwrap();
     let graph = dataset.graph();
     for arch in AttentionKind::ALL {
-        let config = TrainConfig { arch, hidden: 16, heads: 3, epochs: 15, ..TrainConfig::default() };
+        let config = TrainConfig::default().arch(arch).hidden(16).heads(3).epochs(15);
         let split = config.choose_split(&dataset).unwrap();
         let mut trainer = carat::Trainer::new(&dataset, &split, &config).unwrap();
         while trainer.epoch(&|| false).unwrap().is_some() {}
@@ -302,12 +302,13 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
             for &target in Target::ALL {
                 for &entities in EntityChoice::ALL {
                     let config = settings(layers, |c| {
-                        (c.regulariser, c.target, c.entities) =
+                        (c.regulariser.arm, c.regulariser.target, c.regulariser.entities) =
                             (if arm == Arm::None { Arm::Causal } else { arm }, target, entities);
-                        c.rounds = if arm == Arm::Random { Rounds::Count(3) } else { Rounds::All };
-                        c.interventions = if arm == Arm::Vote { Interventions::Rounds } else { Interventions::Exact };
+                        c.regulariser.rounds = if arm == Arm::Random { Rounds::Count(3) } else { Rounds::All };
+                        c.regulariser.interventions =
+                            if arm == Arm::Vote { Interventions::Rounds } else { Interventions::Exact };
                     });
-                    let config = CarConfig { arm, ..config };
+                    let config = RegulariserSettings { arm, ..config };
                     let mut network = random_network(arch, heads, layers);
                     let extra: &[u32] = if entities == EntityChoice::All { &others } else { &[] };
                     let batch = Batch::<f64>::new(&dataset, training, layers, extra);
@@ -349,7 +350,10 @@ fn rounds_agree_with_exact_interventions() {
                 [(Rounds::All, Target::Bce), (Rounds::All, Target::Distribution), (Rounds::Count(4), Target::Bce)]
             {
                 let config = |interventions: Interventions| {
-                    settings(layers, |c| (c.rounds, c.target, c.interventions) = (rounds, target, interventions))
+                    settings(layers, |c| {
+                        (c.regulariser.rounds, c.regulariser.target, c.regulariser.interventions) =
+                            (rounds, target, interventions)
+                    })
                 };
                 let mut work = batch.forward(&network);
                 let mut by_rounds = batch.regulariser(config(Interventions::Rounds));
@@ -381,12 +385,12 @@ fn the_exponent_and_the_arms_change_what_they_should() {
         batch.regulariser(settings(2, change)).targets(&network, batch.step(), &mut work).effects()
     };
     let causal = effects(&|_| {});
-    let one = effects(&|c| c.exponent = Exponent::One);
+    let one = effects(&|c| c.regulariser.exponent = Exponent::One);
     assert!(causal.iter().zip(&one).any(|((_, a), (_, b))| (a - b).abs() > 0.01));
-    assert!(effects(&|c| c.regulariser = Arm::Constant).iter().all(|(_, c)| *c == 0.5));
-    let random = effects(&|c| c.regulariser = Arm::Random);
+    assert!(effects(&|c| c.regulariser.arm = Arm::Constant).iter().all(|(_, c)| *c == 0.5));
+    let random = effects(&|c| c.regulariser.arm = Arm::Random);
     let mean = random.iter().map(|(_, c)| c).sum::<f64>() / random.len() as f64;
     assert!((mean - 0.5).abs() < 0.2 && random.iter().any(|(_, c)| (c - mean).abs() > 0.2));
-    let vote = effects(&|c| c.regulariser = Arm::Vote);
+    let vote = effects(&|c| c.regulariser.arm = Arm::Vote);
     assert!(vote.iter().any(|(_, c)| *c != 0.5) && vote != causal);
 }

@@ -9,7 +9,7 @@ fn dataset() -> Dataset {
 }
 
 fn settings(thresholds: &[f64], trials: usize) -> RewireConfig {
-    let attention = TrainConfig { hidden: 16, layers: 1, epochs: 40, ..TrainConfig::default() };
+    let attention = TrainConfig::default().hidden(16).layers(1).epochs(40);
     RewireConfig { thresholds: thresholds.to_vec(), splits: vec![0], trials, gcn: RewireConfig::gcn(&attention) }
 }
 
@@ -70,8 +70,8 @@ fn settings_that_make_no_study_are_named() {
 #[test]
 fn a_run_s_graph_follows_from_its_settings() {
     let dataset = dataset();
-    let guide = TrainConfig { hidden: 8, heads: 1, layers: 1, epochs: 3, ..TrainConfig::default() };
-    let run = TrainConfig { seed: 4, ..settings(&[0.1], 1).gcn };
+    let guide = TrainConfig::default().hidden(8).heads(1).layers(1).epochs(3);
+    let run = settings(&[0.1], 1).gcn.seed(4);
     let pruning = Pruning { threshold: 0.1, random: false, guide: Box::new(guide) };
     let guide = pruning.guide_of(&run);
     assert_eq!(guide.seed, 4);
@@ -90,12 +90,12 @@ fn a_run_s_graph_follows_from_its_settings() {
 #[test]
 fn gcns_and_guides_have_the_folds_of_the_run() {
     let dataset = dataset();
-    let run = TrainConfig { folds: Some(5), split: 2, seed: 7, ..TrainConfig::default() };
+    let run = TrainConfig::default().folds(Some(5)).split(2).seed(7);
     let split = run.choose_split(&dataset).unwrap();
-    let gcn = TrainConfig { split: 2, ..RewireConfig::gcn(&run) };
+    let gcn = RewireConfig::gcn(&run).split(2);
     assert_eq!(gcn.choose_split(&dataset).unwrap(), split);
     let pruning = Pruning { threshold: 0.1, random: false, guide: Box::default() };
     assert_eq!(pruning.guide_of(&gcn).choose_split(&dataset).unwrap(), split);
-    let other = TrainConfig { seed: 8, ..run };
+    let other = run.seed(8);
     assert_ne!(other.choose_split(&dataset).unwrap(), split);
 }

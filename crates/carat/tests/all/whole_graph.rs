@@ -16,7 +16,7 @@ fn dataset() -> Dataset {
 }
 
 fn settings() -> TrainConfig {
-    TrainConfig { data: "planted".into(), model: ModelKind::Gcn, hidden: 16, epochs: 30, ..TrainConfig::default() }
+    TrainConfig::default().data("planted".into()).model(ModelKind::Gcn).hidden(16).epochs(30)
 }
 
 fn options<'a>(interrupted: &'a dyn Fn() -> bool, on_epoch: &'a mut dyn FnMut(&EpochMetrics)) -> RunOptions<'a> {
@@ -66,7 +66,7 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits_and_predicts() {
     assert_eq!(bytes(&stopped), bytes(&calm));
 
     let (opened, mut model) = stopped.open_model().unwrap();
-    assert_eq!(opened, TrainConfig { task: Some(Task::Node), ..config.clone() });
+    assert_eq!(opened, config.clone().task(Some(Task::Node)));
     let table = tables::predictions_of(&mut model, &dataset, 10).unwrap();
     let column =
         |name: &str| table.columns().iter().find(|(found, _)| found == name).map(|(_, column)| column).unwrap();
@@ -165,7 +165,7 @@ impl WholeGraphModel<f32> for Counting {
 #[test]
 fn what_a_model_keeps_beside_parameters_comes_back_with_them() {
     let dataset = dataset();
-    let config = TrainConfig { epochs: 8, ..settings() };
+    let config = settings().epochs(8);
     let split = config.choose_split(&dataset).unwrap();
     let classes = dataset.labels().num_classes();
     let new = || WholeGraphTrainer::new(&dataset, &split, &config, Box::new(Counting::new(classes))).unwrap();

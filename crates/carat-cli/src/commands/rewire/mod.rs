@@ -112,6 +112,6 @@ impl Guiding {
 
     /// The score of every edge.
     fn scores(&self, dataset: &Dataset) -> Result<Vec<f32>, Error> {
-        mean_attention(&self.network, dataset, self.config.batch_size)
+        mean_attention(&self.network, dataset, self.config.optimiser.batch_size)
     }
 }

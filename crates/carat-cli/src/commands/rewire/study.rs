@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use carat::rewire::{CurvePoint, Curves, Guide, RewireConfig, Study};
+use carat::settings::NetworkSettings;
 use carat::{TrainConfig, with_threads};
 use carat_lab::parallel::in_parallel;
 use carat_lab::rewiring::{self, AreaFigures};
@@ -65,23 +66,23 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         ));
     };
     if args.data.is_none() {
-        same(&runs, "on", |config| config.data.clone(), "--data names the graph to prune")?;
+        same(&runs, "on", |config| config.data.name.clone(), "--data names the graph to prune")?;
     }
     if args.splits.is_none() {
-        let split = |config: &TrainConfig| match config.folds {
-            None => format!("split {}", config.split),
-            Some(folds) => format!("split {} of {folds} folds of seed {}", config.split, config.seed),
+        let split = |config: &TrainConfig| match config.data.folds {
+            None => format!("split {}", config.data.split),
+            Some(folds) => format!("split {} of {folds} folds of seed {}", config.data.split, config.seed),
         };
         same(&runs, "on", split, "--splits N names the splits to train GCNs on")?;
     }
-    if first.config.folds.is_some() && args.seed.is_some_and(|seed| seed != first.config.seed) {
+    if first.config.data.folds.is_some() && args.seed.is_some_and(|seed| seed != first.config.seed) {
         return Err(Failure::input(format!(
             "the run's folds were dealt out by its seed {}, and another --seed would deal them anew; leave --seed out",
             first.config.seed
         )));
     }
     let config = settings(args, &first.config);
-    let data = args.data.as_deref().unwrap_or(&first.config.data);
+    let data = args.data.as_deref().unwrap_or(&first.config.data.name);
     let dataset = carat_graph::open(data, &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
     let progress = Mutex::new(CountProgress::new("GCNs"));
@@ -141,12 +142,12 @@ fn same(
 
 fn settings(args: &Args, run: &TrainConfig) -> RewireConfig {
     let mut gcn = RewireConfig::gcn(run);
-    gcn.gcn_norm = args.gcn_norm;
-    gcn.hidden = args.hidden.unwrap_or(gcn.hidden);
-    gcn.layers = args.layers.unwrap_or(gcn.layers);
-    gcn.protocol = args.protocol.unwrap_or(gcn.protocol);
+    gcn.gcn.norm = args.gcn_norm;
+    gcn.network.hidden = args.hidden.unwrap_or(gcn.network.hidden);
+    gcn.network.layers = args.layers.unwrap_or(gcn.network.layers);
+    gcn.stopping.protocol = args.protocol.unwrap_or(gcn.stopping.protocol);
     gcn.seed = args.seed.unwrap_or(gcn.seed);
-    let splits = args.splits.map_or_else(|| vec![run.split], |count| (0..count as usize).collect());
+    let splits = args.splits.map_or_else(|| vec![run.data.split], |count| (0..count as usize).collect());
     RewireConfig { thresholds: args.thresholds.clone(), splits, trials: args.trials, gcn }
 }
 
@@ -155,23 +156,25 @@ fn about(runs: &[(&str, &str, Guiding)], config: &RewireConfig, trainings: usize
     let mut points: Vec<String> = runs
         .iter()
         .map(|(name, _, run)| {
-            let TrainConfig { arch, hidden, heads, layers, lambda, split, .. } = &run.config;
+            let NetworkSettings { arch, hidden, heads, layers } = run.config.network;
+            let (lambda, split) = (&run.config.regulariser.lambda, run.config.data.split);
             let path = run.path.display();
             format!(
                 "{name}: {path}, {arch}, K {heads}, F {hidden}, L {layers}, lambda {lambda}, trained on split {split}."
             )
         })
         .collect();
-    let TrainConfig { hidden, layers, gcn_norm, protocol, .. } = &config.gcn;
+    let NetworkSettings { hidden, layers, .. } = config.gcn.network;
+    let (norm, protocol) = (config.gcn.gcn.norm, config.gcn.stopping.protocol);
     points.push(format!(
-        "{trainings} GCNs: F {hidden}, L {layers}, norm {gcn_norm}, protocol {protocol}, {} per split and pruned graph; {}.",
+        "{trainings} GCNs: F {hidden}, L {layers}, norm {norm}, protocol {protocol}, {} per split and pruned graph; {}.",
         config.trials,
         match &config.splits[..] {
             [split] => format!("split {split}"),
             splits => format!("{} splits", splits.len()),
         }
     ));
-    if runs.iter().any(|(_, _, run)| config.splits.iter().any(|split| *split != run.config.split)) {
+    if runs.iter().any(|(_, _, run)| config.splits.iter().any(|split| *split != run.config.data.split)) {
         points.push(
             "The runs have seen the labels of their own training nodes, some of which are test nodes of other splits: the curves \
              of attention are flattered, the random ones are not."

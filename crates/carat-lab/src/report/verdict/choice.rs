@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use carat::Protocol;
 
 use crate::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
-use crate::sweep::{Run, Setting};
+use crate::sweep::{PairKey, Run};
 
 /// A variant at one strength, with its pairs under one protocol.
 pub(super) struct Candidate<'a> {
@@ -64,14 +64,14 @@ impl<'a> Choice<'a> {
             others.push(candidates.remove(fewest));
         };
         for candidate in &mut candidates {
-            candidate.pairs.retain(|pair| settings.contains(&pair.setting));
+            candidate.pairs.retain(|pair| settings.contains(&pair.key));
         }
         let validation = |candidate: &Candidate<'_>| candidate.validation().unwrap_or(f64::INFINITY);
         let best =
             |a: &(usize, &Candidate<'_>), b: &(usize, &Candidate<'_>)| validation(a.1).total_cmp(&validation(b.1));
         let (chosen, candidate) = candidates.iter().enumerate().min_by(best)?;
         let alike = |pair: &Pair<'_>| {
-            pair.after.config.lambda.to_string() == candidate.lambda && settings.contains(&pair.setting)
+            pair.after.config.regulariser.lambda.to_string() == candidate.lambda && settings.contains(&pair.key)
         };
         let pairs = |method: &Method, against: Opponent<'_>| -> Vec<Pair<'a>> {
             Pairing::of(&runs, method, against).pairs.into_iter().filter(alike).collect()
@@ -134,7 +134,7 @@ fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
     let has = |run: &Run| Measure::ValidationLoss.of(&run.outcome).is_some();
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     for pair in Pairing::of(runs, method, Opponent::Baseline).pairs {
-        let lambda = pair.after.config.lambda.to_string();
+        let lambda = pair.after.config.regulariser.lambda.to_string();
         if !has(pair.before) || !has(pair.after) {
             continue;
         }
@@ -144,17 +144,20 @@ fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
         }
     }
     let strength = |candidate: &Candidate<'_>| {
-        candidate.pairs.first().map(|pair| pair.after.config.lambda.of_layers(pair.after.config.layers))
+        candidate
+            .pairs
+            .first()
+            .map(|pair| pair.after.config.regulariser.lambda.of_layers(pair.after.config.network.layers))
     };
     candidates.sort_by(|a, b| strength(a).partial_cmp(&strength(b)).unwrap_or(std::cmp::Ordering::Equal));
     candidates
 }
 
 /// The settings that every strength has.
-fn shared(candidates: &[Candidate<'_>]) -> HashSet<Setting> {
-    let settings = |candidate: &Candidate<'_>| -> HashSet<Setting> {
-        candidate.pairs.iter().map(|pair| pair.setting.clone()).collect()
+fn shared(candidates: &[Candidate<'_>]) -> HashSet<PairKey> {
+    let settings = |candidate: &Candidate<'_>| -> HashSet<PairKey> {
+        candidate.pairs.iter().map(|pair| pair.key.clone()).collect()
     };
-    let common = |a: HashSet<Setting>, b: HashSet<Setting>| a.intersection(&b).cloned().collect();
+    let common = |a: HashSet<PairKey>, b: HashSet<PairKey>| a.intersection(&b).cloned().collect();
     candidates.iter().map(settings).reduce(common).unwrap_or_default()
 }

@@ -32,9 +32,9 @@ impl<'a> Figures<'a> {
     /// Of those of the runs that are on this dataset and under this protocol.
     pub(super) fn of(runs: &[&'a Run], data: &str, protocol: Protocol) -> Option<Self> {
         let has_figures = |run: &&&Run| Measure::TestAccuracy.of(&run.outcome).is_some();
-        let here = |run: &&&'a Run| run.config.data == data && run.protocol() == protocol;
+        let here = |run: &&&'a Run| run.config.data.name == data && run.protocol() == protocol;
         let mut runs: Vec<&'a Run> = runs.iter().filter(here).filter(has_figures).copied().collect();
-        let repetition = |run: &Run| (run.config.split, run.config.seed);
+        let repetition = |run: &Run| (run.config.data.split, run.config.seed);
         runs.sort_by_key(|run| repetition(run));
         let groups: Vec<&[&'a Run]> = runs.chunk_by(|a, b| repetition(a) == repetition(b)).collect();
         let lowest =
@@ -69,14 +69,12 @@ pub(super) mod made_up {
 
     /// A run of CAL on Cora under protocol best.
     pub(in super::super) fn cal(lambda1: f64, seed: u64, accuracy: f64, val_loss: f64) -> Run {
-        let config = TrainConfig {
-            data: "cora".into(),
-            lambda1: Some(lambda1),
-            lambda2: Some(0.2),
-            seed,
-            ..TrainConfig::default_of(ModelKind::Cal)
-        };
-        let mut run = made_up::run(TrainConfig { layers: 1, ..config }, 1.0);
+        let config = TrainConfig::default_of(ModelKind::Cal)
+            .data("cora".into())
+            .lambda1(Some(lambda1))
+            .lambda2(Some(0.2))
+            .seed(seed);
+        let mut run = made_up::run(config.layers(1), 1.0);
         (run.outcome.test_accuracy, run.outcome.val_loss) = (Some(accuracy), val_loss);
         run
     }
@@ -95,7 +93,7 @@ mod tests {
         assert!((figures.accuracy.chosen - (0.7 + 0.4) / 2.0).abs() < 1e-12);
         assert!((figures.accuracy.best - (0.8 + 0.5) / 2.0).abs() < 1e-12);
         assert!((figures.accuracy.all.mean - 0.6).abs() < 1e-12);
-        assert_eq!(figures.chosen.config.lambda1, Some(0.2));
+        assert_eq!(figures.chosen.config.cal.lambda1, Some(0.2));
         assert!(Figures::of(&runs.iter().collect::<Vec<_>>(), "cora", Protocol::Paper).is_none());
     }
 }

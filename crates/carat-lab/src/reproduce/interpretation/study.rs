@@ -72,7 +72,7 @@ pub(super) fn studied(grids: &[Grid], scope: &Scope) -> Result<Vec<Studied>, Err
 }
 
 fn study(configs: &[TrainConfig], scope: &Scope) -> Result<Studied, Error> {
-    let data = configs.first().map(|config| config.data.clone()).unwrap_or_default();
+    let data = configs.first().map(|config| config.data.name.clone()).unwrap_or_default();
     let dataset = match carat_graph::open(&data, &scope.data_dir) {
         Ok(dataset) => dataset,
         // A report on a store can be made where the data is not.
@@ -86,13 +86,13 @@ fn study(configs: &[TrainConfig], scope: &Scope) -> Result<Studied, Error> {
 /// Baselines with their regularised twins; on the small graph for several seeds.
 fn pairs(configs: &[TrainConfig]) -> Vec<(TrainConfig, TrainConfig)> {
     let mut pairs = Vec::new();
-    for base in configs.iter().filter(|config| config.lambda.is_zero()) {
+    for base in configs.iter().filter(|config| config.regulariser.lambda.is_zero()) {
         let twin = |car: &&TrainConfig| {
-            !car.lambda.is_zero() && TrainConfig { lambda: base.lambda.clone(), ..(*car).clone() } == *base
+            !car.regulariser.lambda.is_zero() && (*car).clone().lambda(base.regulariser.lambda.clone()) == *base
         };
         let Some(car) = configs.iter().find(twin) else { continue };
-        let seeds = if base.data == grids::LARGE { base.seed..base.seed + 1 } else { 0..SEEDS };
-        let seeded = |config: &TrainConfig, seed| TrainConfig { seed, ..config.clone() };
+        let seeds = if base.data.name == grids::LARGE { base.seed..base.seed + 1 } else { 0..SEEDS };
+        let seeded = |config: &TrainConfig, seed| config.clone().seed(seed);
         pairs.extend(seeds.map(|seed| (seeded(base, seed), seeded(car, seed))));
     }
     pairs
@@ -106,7 +106,7 @@ fn compare((base, car): &(TrainConfig, TrainConfig), dataset: &Dataset) -> Resul
     let settings = ExplainSettings { effects: Some(EffectSettings::from(car)), ..ExplainSettings::default() };
     let changes = explain(&train(base)?, &train(car)?, dataset, &settings, &mut |_, _| ControlFlow::Continue(()))?;
     let found = Explanation::of(&changes, dataset, &settings, &SummarySettings::default())?;
-    Ok(Pair { protocol: car.protocol, found })
+    Ok(Pair { protocol: car.stopping.protocol, found })
 }
 
 #[cfg(test)]
@@ -116,12 +116,8 @@ mod tests {
 
     #[test]
     fn twins_differ_in_lambda_alone_and_the_small_graph_has_more_seeds() {
-        let config = |data: &str, lambda: f64, protocol| TrainConfig {
-            data: data.into(),
-            lambda: Lambda::new(lambda),
-            protocol,
-            seed: 7,
-            ..TrainConfig::default()
+        let config = |data: &str, lambda: f64, protocol| {
+            TrainConfig::default().data(data.into()).lambda(Lambda::new(lambda)).protocol(protocol).seed(7)
         };
         let all = |data: &str| {
             let configs: Vec<TrainConfig> = [Protocol::Paper, Protocol::Best]
@@ -133,7 +129,7 @@ mod tests {
         let large = all(grids::LARGE);
         assert_eq!((large.len(), large[0].0.seed, all("cora").len()), (2, 7, 10));
         for (base, car) in large {
-            assert_eq!(base, TrainConfig { lambda: Lambda::new(0.0), ..car });
+            assert_eq!(base, car.lambda(Lambda::new(0.0)));
         }
         assert!(pairs(&[config("cora", 0.0, Protocol::Best), config("cora", 1.0, Protocol::Paper)]).is_empty());
     }

@@ -1,4 +1,4 @@
-//! What can be chosen about the regulariser: shared by the library, the command line and `config.toml`.
+//! Types of settings: words that can be chosen, rounds and strengths.
 
 use std::fmt;
 use std::str::FromStr;
@@ -75,6 +75,27 @@ words! {
         Bce = "bce",
         /// All attention of an entity with a distribution made of its edges' effects, by KL divergence.
         Distribution = "distribution",
+    }
+}
+
+words! {
+    /// When to stop, and which weights to keep.
+    pub enum Protocol, "a protocol" {
+        /// Stop after `patience` epochs without a new lowest validation loss; keep that epoch's weights.
+        #[default]
+        Best = "best",
+        /// Stop likewise, but keep the last weights: what the paper's tables come from.
+        Paper = "paper",
+    }
+}
+
+impl Protocol {
+    /// Epochs without a new lowest validation loss, where the user names none.
+    pub fn default_patience(self) -> usize {
+        match self {
+            Self::Best => 20,
+            Self::Paper => 10,
+        }
     }
 }
 
@@ -165,6 +186,11 @@ impl Lambda {
         Self(values)
     }
 
+    /// The strengths: one, or one per layer.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
     /// True where nothing is regularised.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|value| *value == 0.0)
@@ -179,8 +205,8 @@ impl Lambda {
     pub(crate) fn check(&self, layers: usize) -> Result<(), String> {
         if let Some(value) = self.0.iter().find(|value| !(0.0..=LARGEST_LAMBDA).contains(*value)) {
             return Err(format!(
-                "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value:?} does not; the paper has \
-                 0.1 to 5"
+                "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value:?} does not; the paper \
+                 has 0.1 to 5"
             ));
         }
         if self.0.len() != 1 && self.0.len() != layers {
@@ -242,35 +268,6 @@ impl From<LambdaForm> for Lambda {
             LambdaForm::Many(values) => Self(values),
         }
     }
-}
-
-/// Everything the regulariser needs to know.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CarConfig {
-    /// Strength per layer.
-    pub lambda: Vec<f64>,
-    /// Where targets come from.
-    pub arm: Arm,
-    /// How many edges.
-    pub rounds: Rounds,
-    /// How effects are computed.
-    pub interventions: Interventions,
-    /// T.
-    pub temperature: f64,
-    /// The exponent of rho.
-    pub exponent: Exponent,
-    /// Which nodes.
-    pub entities: EntityChoice,
-    /// What attention is compared with.
-    pub target: Target,
-    /// Losses below this count as this when they are compared; 0 compares them as they are.
-    pub loss_floor: f64,
-    /// Bound of d ln rho in a distribution's exponents.
-    pub clamp: f64,
-    /// Epochs before unlabelled entities take part.
-    pub warm_up: usize,
-    /// Share that the average prediction of an unlabelled entity keeps in each step.
-    pub teacher: f64,
 }
 
 #[cfg(test)]

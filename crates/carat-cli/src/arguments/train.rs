@@ -1,0 +1,101 @@
+//! The settings of a training run as flags: one for each declaration in `carat::settings`.
+
+use std::path::{Path, PathBuf};
+
+use carat::{Setting, TrainConfig};
+use carat_graph::DataError;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+use crate::failure::Failure;
+
+const CONFIG: &str = "config";
+const REGULARISER: &str = "Causal attention regularisation (CAR)";
+
+/// The settings of a training run. A flag that is given wins over the `--config` file.
+#[derive(Debug)]
+pub struct TrainFlags {
+    config: Option<PathBuf>,
+    /// The settings whose flags are given, with their texts.
+    given: Vec<(&'static Setting, String)>,
+}
+
+/// A dataset by its whole path if it is one: runs and stores must find it again from any folder.
+pub fn absolute_if_there(data: &str) -> String {
+    let path = Path::new(data);
+    match std::path::absolute(path) {
+        Ok(absolute) if path.exists() => absolute.display().to_string(),
+        _ => data.to_string(),
+    }
+}
+
+impl TrainFlags {
+    /// The settings: flags over the `--config` file over `base` (a run that goes on) over the defaults; checked.
+    pub fn config(&self, base: Option<&TrainConfig>) -> Result<TrainConfig, Failure> {
+        let mut flags = TrainConfig::default();
+        self.set(&mut flags)?;
+        let mut config = base.cloned().unwrap_or_else(|| TrainConfig::default_of(flags.model));
+        if let Some(path) = &self.config {
+            let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
+            config = TrainConfig::from_toml(&text, path)?;
+        }
+        self.set(&mut config)?;
+        if config.data.name.is_empty() {
+            return Err(Failure::input(
+                "--data is missing: a name from 'carat data list', or a path to a .npz or .carat file or a folder",
+            ));
+        }
+        config.data.name = absolute_if_there(&config.data.name);
+        config.check()?;
+        Ok(config)
+    }
+
+    fn set(&self, config: &mut TrainConfig) -> Result<(), Failure> {
+        self.given.iter().try_for_each(|(setting, text)| setting.set(config, text).map_err(Failure::input))
+    }
+}
+
+/// Settings that have a flag, with what a value is called.
+fn flags() -> impl Iterator<Item = (&'static Setting, &'static str)> {
+    Setting::all().filter_map(|setting| Some((setting, setting.value_name?)))
+}
+
+fn flag(setting: &'static Setting, value_name: &'static str) -> Arg {
+    // Told here, a mistake is told with the flag's name.
+    let checked = |text: &str| setting.set(&mut TrainConfig::default(), text).map(|()| text.to_string());
+    let arg = Arg::new(setting.name)
+        .long(setting.name)
+        .value_name(value_name)
+        .help(setting.help())
+        .value_parser(checked)
+        .allow_negative_numbers(setting.may_be_negative);
+    let arg = if setting.is_of_regulariser { arg.help_heading(REGULARISER) } else { arg };
+    if setting.is_list { arg.value_delimiter(',').action(ArgAction::Append) } else { arg }
+}
+
+impl Args for TrainFlags {
+    fn augment_args(command: Command) -> Command {
+        let config =
+            Arg::new(CONFIG).long(CONFIG).value_name("FILE").help("TOML file with any of these settings by name");
+        let config = config.value_parser(value_parser!(PathBuf));
+        command.arg(config).args(flags().map(|(setting, value_name)| flag(setting, value_name)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TrainFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = flags().filter_map(|(setting, _)| {
+            let texts: Vec<&str> = matches.get_many::<String>(setting.name)?.map(String::as_str).collect();
+            Some((setting, texts.join(",")))
+        });
+        Ok(Self { config: matches.get_one(CONFIG).cloned(), given: given.collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! What is learnt from, and which of it.
+
+use super::checks::{folds, never, split_ratio};
+use super::macros::settings;
+use crate::Task;
+
+settings! {
+    /// The data, the task and the split.
+    pub struct DataSettings at data, idle never {
+        /// Dataset: a name from 'carat data list', or a path to a .npz or .carat file or a folder.
+        name as data: String = String::new(), "data" "NAME|PATH";
+        /// What to classify: node (the nodes of a graph) or graph (the graphs of a set).
+        task: Option<Task> = None, "task" "WHAT", default "what the data has labels of";
+        /// Which of the data's splits, or which seeded one where it has none.
+        split: usize = 0, "split" "N";
+        /// Make seeded stratified splits with these shares instead of the data's own.
+        split_ratio: Option<String> = None, "split-ratio" "TRAIN,VAL,TEST", default "0.6,0.2,0.2 where it has none",
+            check split_ratio;
+        /// Cross-validation: --split K tests fold K, stops by the next and trains on the others; folds are stratified
+        /// and dealt out by --seed.
+        folds: Option<usize> = None, "folds" "N", check folds;
+    }
+}

@@ -1,0 +1,193 @@
+//! Settings of a training run: a tree of structs that the library, the command line, `config.toml` and sweeps share.
+//!
+//! Each setting is declared once, by [`macros`], with its default, its help, its check and what reads it. Files are
+//! flat: they have the names that flags have.
+
+mod checks;
+mod choices;
+mod data;
+mod files;
+mod macros;
+mod model;
+mod regulariser;
+mod training;
+mod value;
+
+pub use choices::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
+pub use data::DataSettings;
+pub use model::{CalSettings, GcnSettings, NetworkSettings};
+pub use regulariser::RegulariserSettings;
+pub use training::{OptimiserSettings, StoppingSettings};
+
+pub(crate) use checks::{Idle, OWN_ATTENTION, always_read};
+pub(crate) use value::SettingValue;
+
+use macros::tree;
+use model::Model;
+use training::{Prune, Seed};
+
+use crate::rewire::Pruning;
+use crate::{Error, ModelKind};
+
+tree! {
+    /// Everything that decides a run's result, and so everything needed to repeat it.
+    ///
+    /// Each setting has a method of its name, so that a run reads as a sentence; groups can be given as a whole:
+    ///
+    /// ```
+    /// use carat::settings::NetworkSettings;
+    /// use carat::{Lambda, TrainConfig};
+    ///
+    /// let config = TrainConfig::default().hidden(16).heads(2).lambda(Lambda::new(1.0));
+    /// let network = NetworkSettings { hidden: 16, heads: 2, ..Default::default() };
+    /// assert_eq!(config, TrainConfig { network, ..TrainConfig::default().lambda(Lambda::new(1.0)) });
+    /// ```
+    pub struct TrainConfig {
+        /// The data, the task and the split.
+        pub data: DataSettings = DataSettings,
+        /// What is trained.
+        pub model: ModelKind = Model.model,
+        /// Read where a graph convolution network is trained.
+        pub gcn: GcnSettings = GcnSettings,
+        /// Read where CAL is trained.
+        pub cal: CalSettings = CalSettings,
+        /// The kind and the sizes of the network.
+        pub network: NetworkSettings = NetworkSettings,
+        /// Causal attention regularisation.
+        pub regulariser: RegulariserSettings = RegulariserSettings,
+        /// The optimiser and its batches.
+        pub optimiser: OptimiserSettings = OptimiserSettings,
+        /// When to stop, and which weights to keep.
+        pub stopping: StoppingSettings = StoppingSettings,
+        /// Seeds initial weights, batches, fan-out and the regulariser's draws.
+        pub seed: u64 = Seed.seed,
+        /// Edges that are left out of the graph before training.
+        pub prune: Option<Pruning> = Prune.prune,
+    }
+}
+
+/// What is known of a setting, whatever its type.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name in flags, files and grids.
+    pub name: &'static str,
+    /// What a value is called in the flag's help; `None` where there is no flag.
+    pub value_name: Option<&'static str>,
+    /// True where it takes several values with commas between them.
+    pub is_list: bool,
+    /// True where a flag takes what starts with a minus for a value.
+    pub may_be_negative: bool,
+    /// True for the settings in which runs that pair may differ.
+    pub is_of_regulariser: bool,
+    docs: &'static [&'static str],
+    default_in_words: Option<&'static str>,
+    cal_default: Option<&'static str>,
+    text: fn(&TrainConfig) -> String,
+    parse: fn(&mut TrainConfig, &str) -> Result<(), String>,
+    copy: fn(&TrainConfig, &mut TrainConfig),
+    is_same: fn(&TrainConfig, &TrainConfig) -> bool,
+    set_cal_default: Option<fn(&mut TrainConfig)>,
+    check: fn(&TrainConfig) -> Result<(), Error>,
+    idle: fn(&TrainConfig) -> Option<Idle>,
+    unread: fn(&RegulariserSettings) -> bool,
+}
+
+impl Setting {
+    /// Every setting, in the order of files.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        GROUPS.iter().copied().flatten()
+    }
+
+    /// The setting of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().find(|setting| setting.name == name)
+    }
+
+    /// The flag's help, with its default.
+    pub fn help(&self) -> String {
+        let docs = self.docs.concat();
+        let docs = docs.trim().trim_end_matches('.');
+        let default = self.default_in_words.map_or_else(|| self.text(&TrainConfig::default()), str::to_string);
+        let for_cal = self.cal_default.map_or(String::new(), |value| format!(", with --model cal {value}"));
+        if default.is_empty() { docs.to_string() } else { format!("{docs} [default: {default}{for_cal}]") }
+    }
+
+    /// The value that some settings have, as a flag has it; empty where there is none.
+    pub fn text(&self, config: &TrainConfig) -> String {
+        (self.text)(config)
+    }
+
+    /// Gives it the value of a flag's text, or says what is wrong with that.
+    pub fn set(&self, config: &mut TrainConfig, text: &str) -> Result<(), String> {
+        (self.parse)(config, text)
+    }
+
+    /// True where both have the same value.
+    pub fn is_same(&self, one: &TrainConfig, other: &TrainConfig) -> bool {
+        (self.is_same)(one, other)
+    }
+
+    /// Gives it its default.
+    fn reset(&self, config: &mut TrainConfig) {
+        (self.copy)(&TrainConfig::default(), config);
+    }
+}
+
+impl TrainConfig {
+    /// The defaults of a model: CAL has a width and heads of its own.
+    pub fn default_of(model: ModelKind) -> Self {
+        let mut config = Self { model, ..Self::default() };
+        if model == ModelKind::Cal {
+            Setting::all().filter_map(|setting| setting.set_cal_default).for_each(|set| set(&mut config));
+        }
+        config
+    }
+
+    /// The same settings with the model's own defaults in place of those that are not given.
+    #[must_use]
+    pub fn with_model_defaults(mut self, is_given: impl Fn(&str) -> bool) -> Self {
+        let defaults = Self::default_of(self.model);
+        let of_models = Setting::all().filter(|setting| setting.set_cal_default.is_some());
+        of_models.filter(|setting| !is_given(setting.name)).for_each(|setting| (setting.copy)(&defaults, &mut self));
+        self
+    }
+
+    /// The same run with everything at its default that it does not read.
+    #[must_use]
+    pub fn without_idle_settings(self) -> Self {
+        let mut config = self.clone();
+        let idle = Setting::all().filter(|setting| (setting.idle)(&self).is_some());
+        idle.for_each(|setting| setting.reset(&mut config));
+        config
+    }
+
+    /// Everything that runs must agree in to pair: every setting but the regulariser's, by name.
+    pub fn pairing_key(&self) -> Vec<(&'static str, String)> {
+        let settings = Setting::all().filter(|setting| !setting.is_of_regulariser);
+        settings.map(|setting| (setting.name, setting.text(self))).collect()
+    }
+
+    /// Refuses the first setting whose value is wrong, or that means nothing to the model.
+    pub(crate) fn check_settings(&self) -> Result<(), Error> {
+        Setting::all().try_for_each(|setting| (setting.check)(self))?;
+        let default = Self::default();
+        for setting in Setting::all().filter(|setting| !setting.is_same(self, &default)) {
+            let (name, model) = (setting.name, self.model);
+            let problem = match (setting.idle)(self) {
+                None | Some(Idle::Unregularised) => continue,
+                Some(Idle::Meaningless(why)) => {
+                    format!("{name} has no meaning with model {model}: {why}; leave it out")
+                }
+                Some(Idle::Foreign(owner)) => {
+                    let owners = if owner == ModelKind::Gcn { "graph convolution networks" } else { "CAL" };
+                    format!("{name} is a setting of {owners}; add --model {owner}, or leave it out")
+                }
+            };
+            return Err(Error::Config(problem));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

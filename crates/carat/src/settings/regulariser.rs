@@ -1,0 +1,57 @@
+//! How attention is regularised.
+
+use super::checks::{
+    above_zero, below_one, clamp, lambda, lambda_unread, unregularised, without_effects, without_exponents,
+    without_unlabelled_entities, zero_or_more,
+};
+use super::macros::settings;
+use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
+
+settings! {
+    /// Causal attention regularisation. Runs that differ in these settings alone pair.
+    pub struct RegulariserSettings at regulariser, idle unregularised {
+        /// Strength: 0 for a plain network, one value, or one per layer like 0.5,1; the paper has 0.1 to 5.
+        lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, idle lambda_unread;
+        /// Edges deleted per node, or graph, and step: a number of draws, or all.
+        rounds: Rounds = Rounds::default(), "rounds" "R|all";
+        /// Where attention's targets come from: causal (from deleting edges), vote (from the neighbours' labels), or
+        /// the controls random, constant and none.
+        arm: Arm = Arm::default(), "regulariser" "ARM";
+        /// exact: every edge on its own; rounds: the paper's Algorithm 1.
+        interventions: Interventions = Interventions::default(), "interventions" "HOW", unread without_effects;
+        /// T in the causal effect sigmoid((rho^d - 1) / T), where rho is the loss without the edge over the loss with
+        /// it.
+        temperature: f64 = 0.1, "temperature" "T", check above_zero, unread without_effects;
+        /// d in the causal effect: degree (the node's in-degree, or the graph's number of edges) or one.
+        exponent: Exponent = Exponent::default(), "exponent" "WHICH", unread without_effects;
+        /// Losses below this count as this when they are compared, so that memorised nodes do not turn noise into
+        /// effects.
+        loss_floor: f64 = 0.0, "loss-floor" "LOSS", check zero_or_more, unread without_effects;
+        /// Nodes whose attention is regularised: train, or all (those without a training label by the network's own
+        /// averaged predictions).
+        entities: EntityChoice = EntityChoice::default(), "entities" "WHICH";
+        /// bce: each edge's attention against its effect; distribution: all attention of a node against all its
+        /// effects.
+        target: Target = Target::default(), "target" "KIND";
+        /// Bound of d ln rho with --target distribution.
+        clamp: f64 = 2.0, "clamp" "BOUND", check clamp, unread without_exponents;
+        /// Epochs before the regulariser starts with --entities all.
+        warm_up: usize = 8, "warm-up" "EPOCHS", unread without_unlabelled_entities;
+        /// Share that averaged predictions keep in each step with --entities all.
+        teacher: f64 = 0.8, "teacher" "SHARE", check below_one, unread without_unlabelled_entities;
+    }
+}
+
+impl RegulariserSettings {
+    /// The same with what the arm does not read at its default: what it computes does not change.
+    #[must_use]
+    pub fn without_unread(self) -> Self {
+        let mut config = crate::TrainConfig { regulariser: self, ..Default::default() };
+        let settings = config.regulariser.clone();
+        for setting in crate::Setting::all().filter(|setting| setting.is_of_regulariser && (setting.unread)(&settings))
+        {
+            setting.reset(&mut config);
+        }
+        config.regulariser
+    }
+}
