@@ -1,4 +1,4 @@
-//! One yes or no per edge, 64 to a word: what a generator knows of every edge takes an eighth of a byte.
+//! One bit per edge, 64 to a word.
 
 use std::ops::Index;
 
