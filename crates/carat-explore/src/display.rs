@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_keep_their_letters_and_lose_what_is_no_text() {
+    fn names_keep_letters_and_lose_control_characters() {
         for kept in ["<b>&\"'</b>", "שלום", "日本 語", "a\u{301}", "👩\u{200d}💻"] {
             assert_eq!(shown(kept), kept);
         }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_has_a_number() {
+    fn nodes_and_classes_without_a_name_have_a_number() {
         let dataset = Dataset::from_rows("tiny", &[], &[[1.0], [1.0]], &[Some(0), Some(1)]).unwrap();
         let mut parts = dataset.into_parts();
         parts.node_names = Some(vec![" ".into(), "one".into()]);

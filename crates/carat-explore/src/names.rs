@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_comes_before_beginning_before_word_before_within() {
+    fn exact_matches_come_before_prefixes_words_and_parts() {
         let dataset = named(&["a graph", "Graphs", "GRAPH", "paragraph", "graph of graphs", "none"]);
         let names = Names::new(&dataset);
         assert_eq!(names.search("graph", 10), Found { nodes: vec![2, 1, 4, 0, 3], more: false });
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_comes_before_a_number_and_what_is_unclear_is_said() {
+    fn names_come_before_numbers_and_ambiguous_names_are_refused() {
         let dataset = named(&["1", "Same", "same", "Paper One", "twin", "twin"]);
         let names = Names::new(&dataset);
         assert_eq!(names.resolve("1").unwrap(), 0);

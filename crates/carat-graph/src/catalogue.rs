@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_the_pen_is_recognised() {
+    fn misspelt_names_are_recognised() {
         assert_eq!(nearest("coar"), Some("cora"));
         assert_eq!(nearest("Citseer"), Some("citeseer"));
         assert_eq!(nearest("mutga"), Some("MUTAG"));

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_whose_graphs_are_joined_is_none() {
+    fn a_set_with_an_edge_between_two_graphs_is_refused() {
         let set = |edges: &[(u32, u32)]| {
             let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
             let features = Features::dense(4, 1, vec![1.0; 4])?;

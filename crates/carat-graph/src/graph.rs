@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csr_of_unknown_origin_is_looked_through() {
+    fn an_untrusted_csr_is_checked() {
         let said = |offsets: &[usize], sources: &[u32]| {
             let graph = Graph::from_unchecked_csr(offsets.to_vec().into(), sources.to_vec().into());
             graph.map(|graph| graph.num_edges()).map_err(|e| e.to_string())

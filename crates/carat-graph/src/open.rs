@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_opened_is_said_with_the_remedy() {
+    fn errors_say_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let said = |data: &str| open(data, folder.path()).unwrap_err().to_string();
         assert!(said("cora").contains("cora is not in the data folder"), "{}", said("cora"));

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_holds_itself_is_no_trouble() {
+    fn circular_values_are_handled() {
         let own_list = parse(b"\x80\x02]q\x00h\x00a.").unwrap();
         assert!(own_list.adjacency().is_err() && own_list.array().is_err() && own_list.csr().is_err());
         assert!(parse(b"\x80\x02}q\x00K\x01h\x00s.").unwrap().adjacency().is_err());

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_refused_before_it_is_all_there() {
+    fn long_requests_are_refused_before_they_are_complete() {
         assert_eq!(parse("GET / HTTP/1.1\r\nHost: localhost:80"), Ok(None));
         assert_eq!(get(&format!("/api/search?q={}", "a".repeat(3000))), Err(414));
         assert_eq!(parse(&format!("GET /{}", "a".repeat(3000))), Err(414));

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_refused() {
+    fn endless_headers_are_refused() {
         let billions = [0xff, 0xff, 0xff, 0xff, 0x07];
         for kind in 1..=13 {
             assert!(walk_any(&[&[0x19, 0xf0 | kind][..], &billions, &[0]].concat()).is_err(), "{kind}");
