@@ -134,7 +134,7 @@ fn hostile_names_are_text_on_the_page_of_explained_edges() {
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_noticed() {
+fn errors_on_a_page_are_noticed() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("a page, 100 % wrong.html");

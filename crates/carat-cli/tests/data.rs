@@ -181,7 +181,7 @@ fn failed_work_is_exit_code_1() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_carat"))
         .args(["data", "list", "--json"])

@@ -171,7 +171,7 @@ fn wait_for_handler(process: u32) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_leaves_no_file_and_the_old_one_alone() {
+fn ctrl_c_writes_no_file_and_keeps_the_old_one() {
     use std::process::{Command, Stdio};
     // Three layers make every deletion touch the neighbours' neighbours too: work for minutes, were it not stopped.
     let (folder, _) = workshop(60);

@@ -115,7 +115,7 @@ fn one_file_alone_and_other_formats() {
 }
 
 #[test]
-fn runs_that_are_alike_or_turned_round_are_said_to_be() {
+fn identical_and_swapped_runs_are_reported() {
     let pair = Pair::train();
     let page = pair.path("page.html");
     let explain = |base: &str, car: &str| {

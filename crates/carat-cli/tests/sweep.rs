@@ -40,7 +40,7 @@ fn sweep(grid: &str, store: &Path) -> Command {
 }
 
 #[test]
-fn a_sweep_killed_ten_times_ends_as_one_left_alone() {
+fn a_sweep_killed_ten_times_ends_like_an_undisturbed_one() {
     let (folder, graph) = workshop(150);
     let grid = grid(folder.path(), &graph, GRID);
     let (calm, hunted) = (folder.path().join("calm.db"), folder.path().join("hunted.db"));

@@ -1,7 +1,7 @@
 //! Tables of named columns, and the files they are written to: CSV, Parquet or NPZ by the ending of the name.
 //!
-//! Everything that `carat` hands to a user row by row (predictions, attention, effects, a graph as a folder) is one of
-//! these. Writing goes in slices, so that a table of tens of millions of rows needs little memory beside itself.
+//! Everything that `carat` writes row by row (predictions, attention, effects, a graph as a folder) is one of these.
+//! Rows are written in chunks, so that a table of tens of millions of rows needs little extra memory.
 //!
 //! ```
 //! use carat_graph::table::{Column, Table};
@@ -264,7 +264,7 @@ impl Table {
     }
 }
 
-/// The system's own reason, without the Parquet writer's words around it.
+/// The system's own reason, without the Parquet writer's additions.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |e| *e),
@@ -272,8 +272,8 @@ fn plain(error: ParquetError) -> io::Error {
     }
 }
 
-/// Both notations print the fewest digits that read back to the same number; the plain one is for magnitudes that
-/// people write without an exponent.
+/// Both notations print the fewest digits that read back as the same number. The plain one is for magnitudes that people
+/// write without an exponent.
 fn is_plain(value: f64) -> bool {
     value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs())
 }

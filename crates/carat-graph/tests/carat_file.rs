@@ -101,7 +101,7 @@ fn tiny() -> Dataset {
 }
 
 #[test]
-fn a_feature_that_is_no_number_is_named_when_it_is_used() {
+fn a_feature_that_is_not_finite_is_reported_when_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny.carat");
     writer::write(&tiny(), &path).unwrap();
@@ -121,7 +121,7 @@ fn a_feature_that_is_no_number_is_named_when_it_is_used() {
 }
 
 #[test]
-fn another_kind_of_file_is_said_to_be_one() {
+fn another_kind_of_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.carat");
     for (bytes, problem) in [(&b""[..], "the file is empty"), (b"\x89CARAX\r\nhello", "this is no .carat file")] {

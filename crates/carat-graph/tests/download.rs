@@ -57,7 +57,7 @@ fn assert_nothing_kept(data_dir: &Path) {
 }
 
 #[test]
-fn a_file_is_fetched_once_and_then_left_alone() {
+fn a_file_is_fetched_only_once() {
     let bytes = body(300_000);
     let sent = bytes.clone();
     let server = Server::start(move |_, _| Reply::Whole(sent.clone()));

@@ -198,7 +198,7 @@ fn edges_that_do_not_fit_are_named_with_their_line() {
 }
 
 #[test]
-fn text_that_is_none_and_rows_without_end_are_refused() {
+fn binary_files_and_endless_rows_are_refused() {
     let folder = folder_of(&[("edges.csv", EDGES)]);
     std::fs::write(folder.path().join("nodes.csv"), b"id,label,f\n0,0,1\n\xff,0,1\n").unwrap();
     let error = readers::folder::read(folder.path(), "mine").unwrap_err().to_string();

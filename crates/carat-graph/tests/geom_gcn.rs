@@ -66,7 +66,7 @@ fn nodes_may_come_in_any_order() {
 }
 
 #[test]
-fn every_mistake_is_told_with_file_and_line() {
+fn every_error_names_the_file_and_the_line() {
     let cases = [
         ("nodes", "", "out1_node_feature_label.txt: the file is empty"),
         ("nodes", "0\t1\t1\n", "label.txt:1: the first line is not Geom-GCN's heading"),

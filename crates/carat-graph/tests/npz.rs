@@ -91,7 +91,7 @@ fn by_hand(arrays: &[(&str, &str, &str, Vec<u8>)]) -> (tempfile::TempDir, PathBu
 }
 
 #[test]
-fn every_mistake_is_told_with_the_array_that_makes_it() {
+fn every_error_names_its_array() {
     let good = || {
         vec![
             ("edge_index", "|u1", "(2, 3)", vec![0, 1, 2, 1, 2, 0]),

@@ -94,7 +94,7 @@ fn years_names_and_splits_may_be_absent() {
 }
 
 #[test]
-fn every_refusal_names_the_file_and_the_line() {
+fn every_error_names_the_file_and_the_line() {
     let cases = [
         ("raw/edge.csv", "0,1\n0\n", "raw/edge.csv:2: the line has 1 numbers where 2 belong"),
         ("raw/edge.csv", "0,4\n", "raw/edge.csv:1: there is no node 4; the 4 nodes count from 0"),

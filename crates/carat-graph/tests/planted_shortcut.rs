@@ -72,7 +72,7 @@ fn compare(config: &PlantedConfig) -> [Outcome; 3] {
 }
 
 #[test]
-fn listening_to_spurious_edges_generalises_worse() {
+fn using_spurious_edges_generalises_worse() {
     for seed in 0..2 {
         let [all, useful, none] = compare(&PlantedConfig { seed, ..PlantedConfig::default() });
         assert!(useful.test > 0.9, "useful edges are enough to classify well: {}", useful.test);

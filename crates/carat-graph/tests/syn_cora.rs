@@ -59,7 +59,7 @@ fn truncated_files_are_errors_and_flipped_bits_never_panic() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_told_what_it_lacks() {
+fn missing_arrays_are_named() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/numpy-sparse.npz");
     let error = syn_cora::read(&path).unwrap_err().to_string();
     assert!(error.contains("there is no array 'adj_shape' (there are: edge_index, x_data, x_indices"), "{error}");

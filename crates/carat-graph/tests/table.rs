@@ -160,7 +160,7 @@ fn another_ending_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn npz_refuses_text_that_padding_would_blow_up() {
+fn npz_refuses_text_that_padding_would_make_too_large() {
     let folder = tempfile::tempdir().unwrap();
     let mut names = vec![String::new(); 70_000];
     names[3] = "x".repeat(70_000);

@@ -76,7 +76,7 @@ fn node_labels_and_attributes_are_optional() {
 }
 
 #[test]
-fn every_refusal_names_the_file_and_the_line() {
+fn every_error_names_the_file_and_the_line() {
     let cases = [
         ("S_A.txt", "1,3\n0,1\n", "S_A.txt:2: there is no node 0; the 5 nodes count from 1"),
         ("S_A.txt", "1,6\n", "S_A.txt:1: there is no node 6; the 5 nodes count from 1"),

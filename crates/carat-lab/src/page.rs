@@ -1,5 +1,6 @@
 //! One self-contained HTML page: style and script inlined, nothing fetched, readable in light, in dark and on paper.
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -177,20 +178,7 @@ fn cell((column, cell): (&Column, &Cell)) -> String {
 
 /// How a policy names a text that may stand in the page.
 fn fingerprint(text: &str) -> String {
-    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let group = |three: &[u8]| {
-        let bits = (0..3).fold(0, |bits, place| bits << 8 | usize::from(three.get(place).copied().unwrap_or(0)));
-        let letter = |place: usize| match place <= three.len() {
-            true => char::from(LETTERS[bits >> (18 - 6 * place) & 63]),
-            false => '=',
-        };
-        [0, 1, 2, 3].map(letter)
-    };
-    bytes.chunks(3).flat_map(group).collect()
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
 #[cfg(test)]
@@ -258,10 +246,6 @@ mod tests {
 
     #[test]
     fn the_policy_names_exactly_what_the_page_runs() {
-        assert_eq!(
-            ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes())),
-            ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]
-        );
         // The known digest of no text.
         assert_eq!(fingerprint(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         let html = Page::new("t").finish();

@@ -17,7 +17,7 @@ pub fn car_cases() -> Vec<Case> {
         case("`--lambda` below 0", "train --data cora --lambda -1", nothing),
         case("`--lambda NaN`", "train --data cora --lambda NaN", nothing),
         case("`--lambda` beyond reason", "train --data cora --lambda 1e300", nothing),
-        case("`--lambda` that is no number", "train --data cora --lambda strong", nothing),
+        case("`--lambda` that is not a number", "train --data cora --lambda strong", nothing),
         case("`--lambda` for another number of layers", "train --data cora --layers 3 --lambda 0.5,1", nothing),
         case("One of the lambdas below 0", "train --data cora --lambda 1,-1", nothing),
         case("`--rounds 0`", "train --data cora --lambda 1 --rounds 0", nothing),
@@ -36,11 +36,11 @@ pub fn car_cases() -> Vec<Case> {
         case("`--clamp` beyond reason", "train --data cora --lambda 1 --target distribution --clamp 1000", nothing),
         case("`--teacher 1`", "train --data cora --lambda 1 --entities all --teacher 1", nothing),
         case("`--teacher` below 0", "train --data cora --lambda 1 --entities all --teacher -0.5", nothing),
-        case("`--warm-up` that is no number", "train --data cora --lambda 1 --entities all --warm-up long", nothing),
+        case("`--warm-up` that is not a number", "train --data cora --lambda 1 --entities all --warm-up long", nothing),
         case("The same where steps are timed", "bench step --data cora --lambda -1", nothing),
         setting!("In a file: a lambda that is a word", "lambda = \"x\""),
         setting!("In a file: a lambda below 0", "lambda = -1"),
-        setting!("In a file: lambdas that are no numbers", "lambda = [1, \"x\"]"),
+        setting!("In a file: lambdas that are not numbers", "lambda = [1, \"x\"]"),
         setting!("In a file: no lambda at all", "lambda = []"),
         setting!("In a file: lambdas for another number of layers", "lambda = [1, 2, 3]"),
         setting!("In a file: 0 rounds", "rounds = 0"),
@@ -105,7 +105,7 @@ pub fn cases() -> Vec<Case> {
         case("Fan-out 0", "train --data cora --layers 2 --fanout 10,0", nothing),
         case("`--batch-size 0`", "train --data cora --batch-size 0", nothing),
         case("`--epochs 0`", "train --data cora --epochs 0", nothing),
-        case("Shares that are no numbers", "train --data cora --split-ratio half,half", nothing),
+        case("Shares that are not numbers", "train --data cora --split-ratio half,half", nothing),
         case("`--resume` without a folder", "train --data cora --resume", nothing),
         case("A network larger than any memory", "train --data graph.npz --hidden 60000 --heads 1000", |dir| {
             put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
@@ -125,7 +125,7 @@ pub fn cases() -> Vec<Case> {
         case("Settings file that is no TOML", "train --config settings.toml", |dir| {
             put(dir, "settings.toml", "data = \"cora\"\nhidden =\n");
         }),
-        case("Settings file that is no text", "train --config settings.toml", |dir| {
+        case("A settings file that is not text", "train --config settings.toml", |dir| {
             put(dir, "settings.toml", b"data = \"\xff\xfe\"\n");
         }),
     ]

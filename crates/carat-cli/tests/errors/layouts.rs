@@ -80,7 +80,7 @@ pub fn cases() -> Vec<Case> {
         case("OGB: an edge to a node that does not exist", "data info ogb", |dir| ogb(dir, "raw/edge.csv", "0,9\n")),
         case("OGB: fewer edges than announced", "data info ogb", |dir| ogb(dir, "raw/edge.csv", "0,1\n")),
         case("OGB: a ragged table", "data info ogb", |dir| ogb(dir, "raw/node-feat.csv", "1,2\n3\n")),
-        case("OGB: a feature that is no number", "data info ogb", |dir| ogb(dir, "raw/node-feat.csv", "1,x\n")),
+        case("OGB: a feature that is not a number", "data info ogb", |dir| ogb(dir, "raw/node-feat.csv", "1,x\n")),
         case("OGB: a label out of range", "data info ogb", |dir| ogb(dir, "raw/node-label.csv", "0\n1\n2\n9\n")),
         case("TUDataset: an edge between two graphs", "data info set", |dir| tudataset(dir, "S_A.txt", "1,2\n")),
         case("TUDataset: a graph that does not exist", "data info set", |dir| {

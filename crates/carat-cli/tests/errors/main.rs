@@ -181,7 +181,7 @@ in, `SERVER` for the address of a web server that misbehaves, `PORT` for a port 
 ";
 
 #[test]
-fn the_document_tells_what_the_program_says() {
+fn the_document_has_the_errors_of_the_program() {
     let sections = [
         ("Arguments", arguments::cases()),
         ("Causal attention regularisation", arguments::car_cases()),

@@ -50,7 +50,7 @@ pub fn cases() -> Vec<Case> {
         case("Damaged splits", INFO, |dir| in_section(dir, SPLITS, 0, &[9])),
         case("Offsets that fall", INFO, |dir| in_section(dir, IN_OFFSETS, 8, &[9])),
         case("An edge from a node that does not exist", INFO, |dir| in_section(dir, SOURCES, 0, &[77])),
-        case("A label that is no class", INFO, |dir| in_section(dir, LABELS, 0, &[77])),
+        case("A label that is not a class", INFO, |dir| in_section(dir, LABELS, 0, &[77])),
         case("A NaN feature, met by a network", "predict --run run --data graph.carat --out p.csv", |dir| {
             in_section(dir, DENSE, 0, &f32::NAN.to_le_bytes());
             succeed(dir, "train --data graph.npz --hidden 2 --heads 1 --layers 1 --epochs 1 --out run");
@@ -58,7 +58,9 @@ pub fn cases() -> Vec<Case> {
         case("A NaN feature, met by conversion", "data convert graph.carat out.npz", |dir| {
             in_section(dir, DENSE, 0, &f32::NAN.to_le_bytes())
         }),
-        case("A damaged feature, looked for", "data info graph.carat --verify", |dir| in_section(dir, DENSE, 0, &[1])),
+        case("A damaged feature, found by --verify", "data info graph.carat --verify", |dir| {
+            in_section(dir, DENSE, 0, &[1])
+        }),
         case("`--to mmap` with another ending", "data convert graph.npz out.npz --to mmap", graph),
         case("`--format` with a `.carat` file", "data convert graph.npz out.carat --format csv", graph),
         Case { code: 1, ..case("A folder that does not exist", "data convert graph.npz no/such/out.carat", graph) },

@@ -87,7 +87,7 @@ pub fn npz_cases() -> Vec<Case> {
         case("Too few labels", INFO, |dir| with(dir, &[("y", "<i8", &[2], i64s(&[0, 1]))])),
         case("A label out of range", INFO, |dir| with(dir, &[("y", "<i8", &[4], i64s(&[0, 1, 2_000_000_000, 0]))])),
         case("A label beyond `num_classes`", INFO, |dir| with(dir, &[("num_classes", "<i8", &[1], i64s(&[1]))])),
-        case("A label that is no whole number", INFO, |dir| {
+        case("A label that is not a whole number", INFO, |dir| {
             with(dir, &[("y", "<f4", &[4], f32s(&[0.0, 0.5, 1.0, 0.0]))])
         }),
         case("No label at all", INFO, |dir| with(dir, &[("y", "<i8", &[4], i64s(&[-1; 4]))])),
@@ -132,13 +132,17 @@ pub fn folder_cases() -> Vec<Case> {
         case("A row that is too short", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0,f1\na,cat,1,2\nb,dog,1\n")),
         case("An id used twice", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,1\na,dog,1\n")),
         case("An empty id", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\n,cat,1\n")),
-        case("A feature that is no number", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,1\nb,dog,red\n")),
+        case("A feature that is not a number", INFO, |dir| {
+            folder(dir, "nodes.csv", "id,label,f0\na,cat,1\nb,dog,red\n")
+        }),
         case("An empty feature", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,1\nb,dog,\n")),
         case("A NaN feature", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,nan\n")),
         case("A label that `classes.csv` does not list", INFO, |dir| {
             folder(dir, "nodes.csv", "id,label,f0\na,cow,1\n")
         }),
-        case("A word that is no split", INFO, |dir| folder(dir, "nodes.csv", "id,label,split,f0\na,cat,training,1\n")),
+        case("A word that is not a split", INFO, |dir| {
+            folder(dir, "nodes.csv", "id,label,split,f0\na,cat,training,1\n")
+        }),
         case("A gap in the numbered splits", INFO, |dir| {
             folder(dir, "nodes.csv", "id,label,split_0,split_2,f0\na,cat,train,train,1\n");
         }),
@@ -160,7 +164,7 @@ pub fn folder_cases() -> Vec<Case> {
             std::fs::remove_file(dir.join("graph/edges.csv")).unwrap();
             put(dir, "graph/edges.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x2b\x2e");
         }),
-        case("A Parquet file that is none", INFO, |dir| {
+        case("A file that is not Parquet", INFO, |dir| {
             put(dir, "graph/nodes.csv", "id,label,f0\n0,0,1\n");
             put(dir, "graph/edges.parquet", "hello");
         }),

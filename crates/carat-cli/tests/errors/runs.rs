@@ -128,7 +128,7 @@ pub fn rewire_cases() -> Vec<Case> {
             finished(dir);
             put(dir, "run/config.toml", "data = \"graph.npz\"\nfolds = 3\n");
         }),
-        case("A split that the data has not", "rewire --car run --splits 3", finished),
+        case("A split that does not exist", "rewire --car run --splits 3", finished),
         case("A split without test nodes", "rewire --car run", without_test_nodes),
         case("Data with other features", "rewire --car run --data other.npz", other_features),
         case("A folder that is a file", "rewire --car run --out notes.txt", |dir| {
@@ -227,7 +227,7 @@ pub fn graph_cases() -> Vec<Case> {
         ),
         case("A vote among graphs", "train --data set.npz --lambda 1 --regulariser vote --out run", small_set),
         case("`--folds 2`", "train --data graph.npz --folds 2 --out run", graph),
-        case("A fold that there is not", "train --data graph.npz --folds 3 --split 3 --out run", graph),
+        case("A fold that does not exist", "train --data graph.npz --folds 3 --split 3 --out run", graph),
         case("More folds than graphs", "train --data set.npz --folds 10 --out run", small_set),
         case("Folds and shares", "train --data graph.npz --folds 3 --split-ratio 0.6,0.2,0.2 --out run", graph),
         case(
@@ -236,8 +236,8 @@ pub fn graph_cases() -> Vec<Case> {
             finished_on_graphs,
         ),
         case("Its attention there", "attention --run run --data graph.npz --out a.csv", finished_on_graphs),
-        case("Graphs that the split has none of", "effects --run run --graphs test --out e.csv", finished_on_graphs),
-        case("Other folds for a run that goes on", "train --out run --resume --folds 3", finished_on_graphs),
+        case("A part of the split without graphs", "effects --run run --graphs test --out e.csv", finished_on_graphs),
+        case("Other folds for a resumed run", "train --out run --resume --folds 3", finished_on_graphs),
     ]
 }
 
@@ -249,10 +249,10 @@ pub fn cases() -> Vec<Case> {
         case("No training node", TRAIN, |dir| masks(dir, [0; 4], [0, 1, 0, 0])),
         case("Training nodes without labels", TRAIN, |dir| masks(dir, [0, 0, 0, 1], [0, 1, 0, 0])),
         case("No validation node", TRAIN, |dir| masks(dir, [1, 0, 0, 0], [0; 4])),
-        case("A split that the data has not", "train --data graph.npz --split 3 --out run", graph),
+        case("A split that does not exist", "train --data graph.npz --split 3 --out run", graph),
         case("Shares that leave nothing to validate", "train --data graph.npz --split-ratio 1,0,0 --out run", graph),
         case("A folder that holds a run", TRAIN, finished),
-        case("Other settings for a run that goes on", "train --out run --resume --heads 7", finished),
+        case("Other settings for a resumed run", "train --out run --resume --heads 7", finished),
         case("A damaged checkpoint", RESUME, |dir| killed(dir, b"hello")),
         case("An empty checkpoint", RESUME, |dir| killed(dir, b"")),
         case("A model where the checkpoint should be", RESUME, |dir| {
@@ -274,7 +274,7 @@ pub fn cases() -> Vec<Case> {
             let model = std::fs::read(dir.join("run/model.safetensors")).unwrap();
             put(dir, "run/model.safetensors", &model[..model.len() - 4]);
         }),
-        case("A model that is none", "attention --run run --out a.csv", |dir| {
+        case("A file that is not a model", "attention --run run --out a.csv", |dir| {
             finished(dir);
             put(dir, "run/model.safetensors", "hello, this is no model");
         }),

@@ -130,7 +130,7 @@ fn everything_is_reached_with_the_keyboard() {
     browser.press("Enter");
     wait_for_node(&mut browser, 11);
 
-    // In the picture: down to the second edge, delete it, to its node, walk there.
+    // In the picture: down to the second edge, delete it, to its node, go there.
     browser.evaluate("document.querySelector('svg.panel .edge').focus({ focusVisible: true })");
     browser.press("ArrowDown");
     assert!(text(&mut browser, ".tip").contains("attention"), "the focus tells what it is on");

@@ -96,7 +96,7 @@ fn questions_are_answered_and_everything_else_is_refused() {
 }
 
 #[test]
-fn clients_that_ask_slowly_or_never_keep_nobody_waiting() {
+fn slow_and_silent_clients_do_not_delay_others() {
     let folder = workshop();
     let server = Running::start(folder.path(), &[]);
     let open = |bytes: &[u8]| {
@@ -128,7 +128,7 @@ fn clients_that_ask_slowly_or_never_keep_nobody_waiting() {
 }
 
 #[test]
-fn it_listens_on_loopback_alone_and_ends_on_ctrl_c() {
+fn it_listens_on_loopback_only_and_ends_on_ctrl_c() {
     let folder = workshop();
     let mut server = Running::start(folder.path(), &["--node", "paper 30"]);
     let start: Value = serde_json::from_str(&server.get("/api/info").2).unwrap();

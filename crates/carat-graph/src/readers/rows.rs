@@ -19,13 +19,13 @@ use crate::files::{MAX_LINE_BYTES, open_text};
 use crate::readers::guard::guarded;
 use crate::readers::parquet_file::{Column, ParquetFile, Values};
 
-/// A wider table is not one of features, and would need much memory before its first row is seen.
+/// The most columns. A wider table would need much memory before its first row is read.
 pub(crate) const MAX_COLUMNS: usize = 1_000_000;
 
 /// Rows of a Parquet file that are in memory at a time.
 const STRETCH_ROWS: usize = 1 << 12;
 
-/// Numbers up to here are whole in f64, and print as such.
+/// Up to this value, f64 holds every whole number exactly.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// One value of one row.
@@ -50,14 +50,14 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As people would write it, without spaces around it; `None` where it is missing.
+    /// As text without spaces around it; `None` if it is missing.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Missing => None,
             Self::Text(text) => Some(Cow::Borrowed(text.trim())),
             Self::Integer(number) => Some(Cow::Owned(number.to_string())),
             Self::Number(number) if number.is_nan() => None,
-            // Libraries that know no missing whole numbers store 5 as 5.0; adding zero turns -0 into 0.
+            // Libraries without missing integers store 5 as 5.0. Adding zero turns -0 into 0.
             Self::Number(number) if number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE => {
                 Some(Cow::Owned(format!("{:.0}", number + 0.0)))
             }
@@ -66,7 +66,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a finite number; `None` where it is missing or none.
+    /// As a finite number; `None` if it is missing or not one.
     pub(crate) fn number(self) -> Option<f32> {
         let number = match self {
             Self::Missing => None,
@@ -79,7 +79,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// A table file that has been opened: its columns are known, its rows are not yet read.
+/// An open table file. Its columns are known, its rows are not yet read.
 pub(crate) struct RowFile {
     path: PathBuf,
     columns: Vec<String>,
@@ -92,7 +92,7 @@ enum Source {
 }
 
 impl RowFile {
-    /// Opens a file, Parquet where its name ends so and CSV otherwise, and reads the names of its columns.
+    /// Opens a file, Parquet if its name ends in `.parquet` and CSV otherwise, and reads the names of its columns.
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         let (columns, source): (Vec<String>, Source) = if path.extension().is_some_and(|e| e == "parquet") {
             let file = File::open(path).map_err(|e| DataError::read(path, e))?;
@@ -201,7 +201,7 @@ impl RowFile {
 /// One row, while it is visited.
 pub(crate) struct Row<'a> {
     path: &'a Path,
-    /// The byte where it starts in a text file, its number (from 1) in Parquet.
+    /// The byte where it starts in a text file; its number (from 1) in Parquet.
     place: u64,
     cells: Cells<'a>,
 }
@@ -258,7 +258,7 @@ fn parquet_step<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T, E>)
     match guarded(step) {
         Some(Ok(value)) => Ok(value),
         Some(Err(e)) => {
-            // The library names itself in front of its reasons, once per layer.
+            // The library prefixes its reasons with its name, once per layer.
             let mut reason = &e.to_string()[..];
             while let Some(rest) =
                 ["Parquet argument error: ", "Parquet error: "].iter().find_map(|own| reason.strip_prefix(own))

@@ -1,15 +1,15 @@
-//! What nodes and classes are called on a page.
+//! The names of nodes and classes as the page shows them.
 //!
-//! Names come from files of anybody's making. Here they lose what is no text; wherever they are shown, they are set as
-//! text and never as markup.
+//! Names come from untrusted files. Characters that are not text are replaced here; the page inserts names as text, never
+//! as markup.
 
 use carat_graph::Dataset;
 
 /// The longest name shown, in characters.
 const LONGEST: usize = 300;
 
-/// A name fit to be shown: line ends become spaces, other control characters and those that turn the direction of the text around them become U+FFFD, and
-/// the end of a very long name is left out. Letters of scripts that run from right to left stay.
+/// A name made safe to show. Line ends become spaces; other control characters and those that change the direction of
+/// the surrounding text become U+FFFD; the end of a very long name is cut off. Letters of right-to-left scripts are kept.
 pub fn shown(name: &str) -> String {
     let letter = |c: char| match c {
         '\t' | '\n' | '\r' => ' ',
@@ -35,13 +35,13 @@ pub fn folded(text: &str) -> String {
     lower.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The name of a node as it is shown: its own, or `node 12`.
+/// The name of a node as shown: its own, or `node 12`.
 pub fn node_name(dataset: &Dataset, node: u32) -> String {
     let own = dataset.node_names().and_then(|names| names.get(node as usize)).map(|name| shown(name));
     own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node {node}"))
 }
 
-/// The names of `classes` classes; those without one are numbered.
+/// The names of `classes` classes. A class without a name gets its number.
 pub fn class_names(dataset: &Dataset, classes: usize) -> Vec<String> {
     let names = dataset.class_names().unwrap_or_default();
     let own = |class: usize| names.get(class).map(|name| shown(name)).filter(|name| !name.is_empty());
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_keep_their_letters_and_lose_what_is_no_text() {
+    fn names_keep_letters_and_lose_control_characters() {
         for kept in ["<b>&\"'</b>", "שלום", "日本 語", "a\u{301}", "👩\u{200d}💻"] {
             assert_eq!(shown(kept), kept);
         }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_has_a_number() {
+    fn nodes_and_classes_without_a_name_have_a_number() {
         let dataset = Dataset::from_rows("tiny", &[], &[[1.0], [1.0]], &[Some(0), Some(1)]).unwrap();
         let mut parts = dataset.into_parts();
         parts.node_names = Some(vec![" ".into(), "one".into()]);

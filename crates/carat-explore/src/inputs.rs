@@ -1,4 +1,4 @@
-//! What is explored: one graph, and one trained run or two on it.
+//! What is explored: one graph, and one or two runs trained on it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use carat::{Error, RunFolder, TrainConfig};
 use carat_graph::Dataset;
 use carat_nn::Network;
 
-use crate::words::shown;
+use crate::display::shown;
 
 /// A graph and trained runs on it.
 #[derive(Debug)]
-pub struct Material {
+pub struct Inputs {
     /// The graph.
     pub dataset: Dataset,
     /// One run, or two to compare.
@@ -20,7 +20,7 @@ pub struct Material {
 /// A trained run.
 #[derive(Debug)]
 pub struct Run {
-    /// What it is called: the name of its folder.
+    /// The name of its folder.
     pub name: String,
     /// What it was trained with.
     pub config: TrainConfig,
@@ -36,7 +36,7 @@ impl Run {
         Ok(Self { name, config, network })
     }
 
-    /// Whether it is regularised, and how, in a word or two.
+    /// Whether and how it is regularised, in a few words.
     pub fn treatment(&self) -> String {
         match self.config.car() {
             None => "baseline".into(),
@@ -48,9 +48,9 @@ impl Run {
     }
 }
 
-impl Material {
-    /// Opens the runs of these folders, with the graph that they were trained on or the one that `data` names. Runs that
-    /// do not belong together are refused.
+impl Inputs {
+    /// Opens the runs in these folders, with the graph that they were trained on or the one that `data` names. Runs on
+    /// different data are refused.
     pub fn open(folders: &[PathBuf], data: Option<&str>, data_dir: &Path) -> Result<Self, Error> {
         let runs = folders.iter().map(|folder| Run::open(folder)).collect::<Result<Vec<_>, Error>>()?;
         let Some(first) = runs.first() else { return Err(Error::Config("there is no run to explore".into())) };
@@ -65,7 +65,7 @@ impl Material {
         Self::new(dataset, runs)
     }
 
-    /// The same from what is in memory.
+    /// The same from a dataset and runs in memory.
     pub fn new(dataset: Dataset, runs: Vec<Run>) -> Result<Self, Error> {
         let classes = |run: &Run| run.network.config().classes;
         let mut pairs = runs.iter().zip(runs.iter().skip(1));
