@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carat::Lambda;
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::demo::{self, DemoConfig, DemoReport, Measure};
+use carat_paper::demo::{self, DemoConfig, DemoReport, Measure};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 

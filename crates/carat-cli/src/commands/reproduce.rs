@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carat_graph::catalogue;
-use carat_lab::reproduce::{self, Item, Scope};
 use carat_lab::sweep::merge;
+use carat_paper::reproduce::{self, Item, Scope};
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};

@@ -1,11 +1,11 @@
-//! Runs with invented outcomes, for tests.
+//! Runs with invented outcomes, for tests of what is said about runs, here and in the crates above.
 
 use carat::{Lambda, Protocol, TrainConfig};
 
 use crate::sweep::{Outcome, Run};
 
 /// An outcome whose figures all follow from its test loss.
-pub(crate) fn outcome(test_loss: f64) -> Outcome {
+pub fn outcome(test_loss: f64) -> Outcome {
     Outcome {
         test_loss: Some(test_loss),
         test_accuracy: Some(1.0 / (1.0 + test_loss)),
@@ -21,23 +21,23 @@ pub(crate) fn outcome(test_loss: f64) -> Outcome {
 }
 
 /// A run of these settings.
-pub(crate) fn run(config: TrainConfig, test_loss: f64) -> Run {
+pub fn run(config: TrainConfig, test_loss: f64) -> Run {
     Run { config, outcome: outcome(test_loss) }
 }
 
 /// A baseline under protocol best.
-pub(crate) fn baseline(data: &str, hidden: usize, test_loss: f64) -> Run {
+pub fn baseline(data: &str, hidden: usize, test_loss: f64) -> Run {
     regularised(data, hidden, 0.0, test_loss)
 }
 
 /// A run of the paper's method under protocol best.
-pub(crate) fn regularised(data: &str, hidden: usize, lambda: f64, test_loss: f64) -> Run {
+pub fn regularised(data: &str, hidden: usize, lambda: f64, test_loss: f64) -> Run {
     let config = TrainConfig { data: data.into(), hidden, lambda: Lambda::new(lambda), ..TrainConfig::default() };
     run(config, test_loss)
 }
 
 /// The same runs under both protocols.
-pub(crate) fn both_protocols(runs: &[Run]) -> Vec<Run> {
+pub fn both_protocols(runs: &[Run]) -> Vec<Run> {
     let under = |protocol| {
         runs.iter().map(move |run| Run { config: TrainConfig { protocol, ..run.config.clone() }, ..run.clone() })
     };

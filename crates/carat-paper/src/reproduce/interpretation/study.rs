@@ -1,0 +1,140 @@
+//! Pairs of networks, trained and compared edge by edge.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use carat::explain::{ExplainSettings, Group, Property, explain};
+use carat::{EffectSettings, Error, Protocol, TrainConfig, Trainer};
+use carat_graph::Dataset;
+use carat_lab::parallel::in_parallel;
+use carat_lab::sweep::Grid;
+use carat_report::explain::{Contrast, Explanation, GroupSummary, SummarySettings};
+
+use super::super::found::key;
+use super::super::{Scope, grids};
+
+/// Pairs on the small graph, one per seed: each takes a fraction of a second.
+const SEEDS: u64 = 5;
+
+/// A baseline and its regularised twin.
+#[derive(Debug, Clone)]
+pub(super) struct Pair {
+    pub(super) protocol: Protocol,
+    pub(super) found: Explanation,
+}
+
+impl Pair {
+    pub(super) fn group(&self, group: Group) -> Option<&GroupSummary> {
+        self.found.groups.iter().find(|summary| summary.group == group && summary.missing.is_none())
+    }
+
+    pub(super) fn contrast(&self, property: Property) -> Option<&Contrast> {
+        self.found.separates.iter().find(|contrast| contrast.property == property)
+    }
+}
+
+/// All pairs on one dataset.
+#[derive(Debug, Clone)]
+pub(super) struct Studied {
+    pub(super) data: String,
+    /// Why there are none.
+    pub(super) problem: Option<String>,
+    pub(super) all: Vec<Pair>,
+}
+
+impl Studied {
+    pub(super) fn pairs(&self, protocol: Protocol) -> impl Iterator<Item = &Pair> {
+        self.all.iter().filter(move |pair| pair.protocol == protocol)
+    }
+}
+
+/// What the last call trained, by what it was asked: a report asks for its section and again for its claims.
+static LAST: Mutex<Option<(String, Vec<Studied>)>> = Mutex::new(None);
+
+/// Trains and compares the pairs of some grids, one dataset each. The result depends on them and on the data alone.
+pub(super) fn studied(grids: &[Grid], scope: &Scope) -> Result<Vec<Studied>, Error> {
+    let mut configs = Vec::new();
+    for grid in grids {
+        configs.push(grid.runs()?);
+    }
+    let mut question = scope.data_dir.display().to_string();
+    for config in configs.iter().flatten() {
+        question.push_str(&key(config)?);
+    }
+    // A thread that panicked while it held the lock left what was there before.
+    let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some((_, answer)) = last.as_ref().filter(|(asked, _)| *asked == question) {
+        return Ok(answer.clone());
+    }
+    let answer = configs.iter().map(|configs| study(configs, scope)).collect::<Result<Vec<_>, _>>()?;
+    *last = Some((question, answer.clone()));
+    Ok(answer)
+}
+
+fn study(configs: &[TrainConfig], scope: &Scope) -> Result<Studied, Error> {
+    let data = configs.first().map(|config| config.data.clone()).unwrap_or_default();
+    let dataset = match carat_graph::open(&data, &scope.data_dir) {
+        Ok(dataset) => dataset,
+        // A report on a store can be made where the data is not.
+        Err(problem) => return Ok(Studied { data, problem: Some(problem.to_string()), all: Vec::new() }),
+    };
+    let pairs = pairs(configs);
+    let all = in_parallel(pairs.len(), |number| compare(&pairs[number], &dataset))?;
+    Ok(Studied { data, problem: None, all })
+}
+
+/// Baselines with their regularised twins; on the small graph for several seeds.
+fn pairs(configs: &[TrainConfig]) -> Vec<(TrainConfig, TrainConfig)> {
+    let mut pairs = Vec::new();
+    for base in configs.iter().filter(|config| config.lambda.is_zero()) {
+        let twin = |car: &&TrainConfig| {
+            !car.lambda.is_zero() && TrainConfig { lambda: base.lambda.clone(), ..(*car).clone() } == *base
+        };
+        let Some(car) = configs.iter().find(twin) else { continue };
+        let seeds = if base.data == grids::LARGE { base.seed..base.seed + 1 } else { 0..SEEDS };
+        let seeded = |config: &TrainConfig, seed| TrainConfig { seed, ..config.clone() };
+        pairs.extend(seeds.map(|seed| (seeded(base, seed), seeded(car, seed))));
+    }
+    pairs
+}
+
+fn compare((base, car): &(TrainConfig, TrainConfig), dataset: &Dataset) -> Result<Pair, Error> {
+    let train = |config: &TrainConfig| {
+        let split = config.choose_split(dataset)?;
+        Ok::<_, Error>(Trainer::new(dataset, &split, config)?.run()?.0)
+    };
+    let settings = ExplainSettings { effects: Some(EffectSettings::from(car)), ..ExplainSettings::default() };
+    let changes = explain(&train(base)?, &train(car)?, dataset, &settings, &mut |_, _| ControlFlow::Continue(()))?;
+    let found = Explanation::of(&changes, dataset, &settings, &SummarySettings::default())?;
+    Ok(Pair { protocol: car.protocol, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carat::Lambda;
+
+    #[test]
+    fn twins_differ_in_lambda_alone_and_the_small_graph_has_more_seeds() {
+        let config = |data: &str, lambda: f64, protocol| TrainConfig {
+            data: data.into(),
+            lambda: Lambda::new(lambda),
+            protocol,
+            seed: 7,
+            ..TrainConfig::default()
+        };
+        let all = |data: &str| {
+            let configs: Vec<TrainConfig> = [Protocol::Paper, Protocol::Best]
+                .into_iter()
+                .flat_map(|protocol| [0.0, 1.0].map(|lambda| config(data, lambda, protocol)))
+                .collect();
+            pairs(&configs)
+        };
+        let large = all(grids::LARGE);
+        assert_eq!((large.len(), large[0].0.seed, all("cora").len()), (2, 7, 10));
+        for (base, car) in large {
+            assert_eq!(base, TrainConfig { lambda: Lambda::new(0.0), ..car });
+        }
+        assert!(pairs(&[config("cora", 0.0, Protocol::Best), config("cora", 1.0, Protocol::Paper)]).is_empty());
+    }
+}
