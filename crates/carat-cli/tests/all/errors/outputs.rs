@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-use super::{Case, Under, case, nothing, put, samples, succeed};
+use super::{Case, Under, case, nothing, put, succeed};
+use crate::support::samples;
 
 fn graph(dir: &Path) {
     put(dir, "graph.npz", samples::npz(&samples::own_arrays()));

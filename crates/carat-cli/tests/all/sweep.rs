@@ -1,14 +1,12 @@
 //! `carat sweep` as a user runs it: killed, shared, sharded, failing.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::support::{assert_fails, carat, json, stdout, workshop};
 use carat_lab::sweep::{Curve, Outcome, Record, Store, merge};
 use serde_json::Value;
-use support::{assert_fails, carat, json, stdout, workshop};
 
 /// 200 runs, 100 trainings, of a few milliseconds each.
 const GRID: &str =

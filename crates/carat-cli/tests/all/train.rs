@@ -1,13 +1,11 @@
 //! `carat train`, `predict`, `attention` and `bench` as a user runs them.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::support::{self, assert_survives_kills, metrics, model};
 use serde_json::Value;
-use support::{assert_survives_kills, metrics, model};
 
 fn carat(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_carat")).args(arguments).output().unwrap()

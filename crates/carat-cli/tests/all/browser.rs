@@ -1,16 +1,9 @@
 //! Pages in a real browser: nothing goes wrong, nothing is too wide, and what can be pointed at answers.
 
-mod support;
-
-#[path = "support/browser.rs"]
-mod browser;
-#[path = "support/hostile.rs"]
-mod hostile;
-
 use std::path::Path;
 
-use browser::{Browser, View};
-use support::stdout;
+use crate::support::browser::{Browser, View};
+use crate::support::{self, hostile, stdout};
 
 const VIEWS: [View; 4] =
     [View::DESKTOP, View { dark: true, ..View::DESKTOP }, View::PHONE, View { dark: true, ..View::PHONE }];

@@ -1,10 +1,8 @@
 //! `docs/errors.md`: wrong inputs and what `carat` says to each. The document is made here, by running the binary, and
 //! compared with the file, so it cannot rot. After a change of wording: `CARAT_BLESS=1 cargo test -p carat-cli --test
-//! errors`.
+//! all errors`.
 //!
 //! Every case runs in a folder of its own. Whatever fails must leave that folder as it was, byte for byte.
-
-#![cfg(target_os = "linux")]
 
 mod arguments;
 mod explain;
@@ -15,14 +13,14 @@ mod mapped;
 mod outputs;
 mod own;
 mod runs;
-#[path = "../support/samples.rs"]
-mod samples;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::support::samples;
 
 /// One wrong input.
 pub struct Case {
@@ -175,8 +173,8 @@ Every error is one or two lines on stderr, after the word `error:`, that say wha
 Exit code 2: the arguments or the input are wrong. Exit code 1: the work failed. Standard output stays empty, and no
 failing command below leaves a file behind that was not there before, or changes one that was.
 
-This file is made by `crates/carat-cli/tests/errors`, which runs each command and fails where the answer is not the one
-below; `CARAT_BLESS=1 cargo test -p carat-cli --test errors` writes it anew. `DIR` stands for the folder a command runs
+This file is made by `crates/carat-cli/tests/all/errors`, which runs each command and fails where the answer is not the one
+below; `CARAT_BLESS=1 cargo test -p carat-cli --test all errors` writes it anew. `DIR` stands for the folder a command runs
 in, `SERVER` for the address of a web server that misbehaves, `PORT` for a port that another program listens on.
 ";
 

@@ -1,6 +1,7 @@
 //! Flags, names and paths that mean nothing.
 
-use super::{Case, case, nothing, put, put_all, samples};
+use super::{Case, case, nothing, put, put_all};
+use crate::support::samples;
 
 /// Writes `settings.toml` with one wrong setting, on its second line.
 macro_rules! setting {

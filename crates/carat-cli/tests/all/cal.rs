@@ -1,11 +1,9 @@
 //! `carat train --model cal` and what is done with its runs, as a user does it.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{assert_fails, assert_survives_kills, carat, data_dir, json, metrics, model, stdout, workshop};
 use serde_json::Value;
-use support::{assert_fails, assert_survives_kills, carat, data_dir, json, metrics, model, stdout, workshop};
 
 /// Small enough to train in a moment.
 const SMALL: [&str; 8] = ["--model", "cal", "--hidden", "16", "--heads", "2", "--epochs", "20"];

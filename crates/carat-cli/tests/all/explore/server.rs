@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{assert_fails, carat};
 use super::{HOSTILE, Running, workshop};
+use crate::support::{assert_fails, carat};
 
 #[test]
 fn questions_are_answered_and_everything_else_is_refused() {

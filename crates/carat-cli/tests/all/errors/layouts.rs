@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::samples::{self, Files, i64s};
 use super::{Case, case, put, put_all};
+use crate::support::samples::{self, Files, i64s};
 
 fn replaced(dir: &Path, folder: &str, files: Files, name: &str, bytes: impl AsRef<[u8]>) {
     put_all(&dir.join(folder), files);

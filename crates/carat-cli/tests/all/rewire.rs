@@ -1,11 +1,9 @@
 //! `carat train --model gcn` and `carat rewire` as a user runs them.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{assert_survives_kills, json, model, stdout, workshop};
 use serde_json::Value;
-use support::{assert_survives_kills, json, model, stdout, workshop};
 
 /// A graph of 300 nodes, and a baseline and a regularised run on it.
 fn with_runs() -> (tempfile::TempDir, String) {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::samples::{self, f32s, i64s};
 use super::{Case, case, nothing, put, put_all, succeed};
+use crate::support::samples::{self, f32s, i64s};
 
 fn graph(dir: &Path) {
     put(dir, "graph.npz", samples::npz(&samples::own_arrays()));

@@ -1,14 +1,9 @@
 //! Sets of graphs as a user meets them: training by folds, tables of a run, resuming, sweeps, and the public sets.
 
-#[allow(dead_code, reason = "only the pieces of an own graph are needed")]
-#[path = "support/samples.rs"]
-mod samples;
-mod support;
-
 use std::path::Path;
 
-use samples::{f32s, i64s};
-use support::{assert_survives_kills, data_dir, json, stdout};
+use crate::support::samples::{self, f32s, i64s};
+use crate::support::{assert_survives_kills, data_dir, json, stdout};
 
 const GRAPHS: usize = 40;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::samples;
 use super::{Case, case, nothing, put, succeed};
+use crate::support::samples;
 
 fn graph(dir: &Path) {
     put(dir, "graph.npz", samples::npz(&samples::own_arrays()));

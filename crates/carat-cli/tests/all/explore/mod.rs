@@ -1,13 +1,7 @@
 //! `carat explore` as a user runs it: its server spoken to directly, its page and its exported files in a real browser.
 
-#![cfg(target_os = "linux")]
-
-#[path = "../support/browser.rs"]
-mod browser;
 mod page;
 mod server;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::stdout;
+use crate::support::stdout;
 
 /// Names that would do harm if they were taken for markup, script or part of a line.
 pub const HOSTILE: [&str; 6] = [

@@ -1,11 +1,9 @@
 //! `carat report` and `carat reproduce` as a user runs them.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{carat, data_dir, json, stdout, workshop};
 use serde_json::Value;
-use support::{carat, data_dir, json, stdout, workshop};
 
 fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()

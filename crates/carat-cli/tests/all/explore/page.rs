@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::browser::{Browser, View};
-use super::support::stdout;
 use super::{HOSTILE, Running, workshop};
+use crate::support::browser::{Browser, View};
+use crate::support::stdout;
 
 const PHONE: View = View { width: 380, ..View::PHONE };
 

@@ -1,18 +1,11 @@
 //! `carat effects` as a user runs it: against deleting edges from the graph's file, on real data, and interrupted.
 
-#[path = "support/csv.rs"]
-mod csv;
-#[allow(dead_code, reason = "only the pieces of an own graph are needed")]
-#[path = "support/samples.rs"]
-mod samples;
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use csv::rows;
-use samples::{f32s, i64s};
-use support::{carat, data_dir, json, stdout, workshop};
+use crate::support::csv::rows;
+use crate::support::samples::{self, f32s, i64s};
+use crate::support::{carat, data_dir, json, stdout, workshop};
 
 const NODES: usize = 24;
 

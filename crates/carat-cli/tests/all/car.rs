@@ -1,11 +1,9 @@
 //! Training with causal attention regularisation, as a user runs it.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{assert_survives_kills, json, metrics, model, stdout, workshop};
 use serde_json::Value;
-use support::{assert_survives_kills, json, metrics, model, stdout, workshop};
 
 fn train(folder: &Path, graph: &str, name: &str, flags: &str) -> (PathBuf, Value) {
     let run = folder.join(name);

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::samples::{self, f32s, i64s};
 use super::{Case, case, nothing, put, succeed};
+use crate::support::samples::{self, f32s, i64s};
 
 fn train(dir: &Path, data: &str, run: &str) {
     succeed(dir, &format!("train --data {data} --hidden 2 --heads 1 --layers 1 --epochs 2 --out {run}"));

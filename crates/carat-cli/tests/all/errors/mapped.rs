@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Case, Under, case, nothing, put, samples, succeed};
+use super::{Case, Under, case, nothing, put, succeed};
+use crate::support::samples;
 
 const INFO: &str = "data info graph.carat";
 

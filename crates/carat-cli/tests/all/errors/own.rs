@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::samples::{self, Array, f32s, i64s};
 use super::{Case, case, put, put_all, succeed};
+use crate::support::samples::{self, Array, f32s, i64s};
 
 /// `graph.npz` with some arrays replaced or added; one without bytes of type `-` is left out.
 fn with(dir: &Path, changes: &[Array<'static>]) {

@@ -1,15 +1,13 @@
 //! `carat data`, by the real binary: figures against the published table, errors, exit codes, round trips.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::{assert_fails, carat, data_dir, json, stdout};
 use serde_json::Value;
-use support::{assert_fails, carat, data_dir, json, stdout};
 
 struct Published {
     name: &'static str,

@@ -1,18 +1,11 @@
 //! `carat explain` as a user runs it: on a folder of hostile names, against `carat attention` and `carat effects`.
 
-mod support;
-
-#[path = "support/csv.rs"]
-mod csv;
-#[path = "support/hostile.rs"]
-mod hostile;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use csv::rows;
-use hostile::{FORMULA, Pair, SCRIPT};
-use support::{carat, json, stdout};
+use crate::support::csv::rows;
+use crate::support::hostile::{FORMULA, Pair, SCRIPT};
+use crate::support::{self, carat, json, stdout};
 
 #[test]
 fn every_edge_has_its_attention_effect_and_properties() {

@@ -1,12 +1,10 @@
 //! `carat demo`, by the real binary: the page, the JSON, and that both tell the same.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{assert_fails, carat, json, stdout};
 use serde_json::Value;
-use support::{assert_fails, carat, json, stdout};
 
 const SMALL: [&str; 5] = ["demo", "--seeds", "2", "--nodes", "200"];
 
