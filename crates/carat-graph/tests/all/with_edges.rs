@@ -1,9 +1,6 @@
 //! Datasets with some of their edges.
 
-#[path = "support/any_dataset.rs"]
-mod any_dataset;
-
-use any_dataset::{any_dataset, assert_same_parts};
+use crate::support::any_dataset::{any_dataset, assert_same_parts};
 use proptest::prelude::*;
 
 proptest! {

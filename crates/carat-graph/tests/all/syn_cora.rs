@@ -1,13 +1,13 @@
 //! The 33 graphs of syn-cora, and broken ones.
 
-mod common;
-
 use carat_graph::readers::{npz as npz_reader, syn_cora};
 use carat_graph::writers::npz as npz_writer;
 
+use crate::support::data_dir;
+
 #[test]
 fn all_33_graphs_have_the_published_figures() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     for tenth in 0..=10 {
         for replicate in 1..=3 {
             let name = format!("h{:.2}-r{replicate}", f64::from(tenth) / 10.0);
@@ -29,7 +29,7 @@ fn all_33_graphs_have_the_published_figures() {
 
 #[test]
 fn a_converted_graph_is_the_same_graph() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let dataset = syn_cora::read(&data.join("syn-cora/h0.50-r2.npz")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("converted.npz");
@@ -42,7 +42,7 @@ fn a_converted_graph_is_the_same_graph() {
 
 #[test]
 fn truncated_files_are_errors_and_flipped_bits_never_panic() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let whole = std::fs::read(data.join("syn-cora/h0.00-r1.npz")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.npz");

@@ -1,15 +1,15 @@
 //! Geom-GCN's text files, real and broken.
 
-mod common;
-
 use std::path::Path;
 
 use carat_graph::Split;
 use carat_graph::readers::geom_gcn;
 
+use crate::support::data_dir;
+
 #[test]
 fn the_four_graphs_have_the_published_figures() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let table = [
         ("cornell", 183, 295, 1_703, 5, 0.12),
         ("wisconsin", 251, 499, 1_703, 5, 0.17),
@@ -34,7 +34,7 @@ fn the_four_graphs_have_the_published_figures() {
 
 #[test]
 fn cornells_first_edges_splits_and_features_are_where_the_files_say() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let cornell = geom_gcn::read(&data.join("geom-gcn"), "cornell").unwrap();
     // The first lines of the edge list; the reverse of the last is not in it.
     for (source, target) in [(173, 96), (121, 72), (35, 79), (2, 130)] {
@@ -101,7 +101,7 @@ fn every_mistake_is_told_with_file_and_line() {
 
 #[test]
 fn a_missing_or_short_split_is_an_error() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let folder = tempfile::tempdir().unwrap();
     small(folder.path());
     std::fs::create_dir(folder.path().join("splits")).unwrap();
@@ -116,7 +116,7 @@ fn a_missing_or_short_split_is_an_error() {
 
 #[test]
 fn broken_files_never_panic() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("chameleon")).unwrap();
     let names = ["out1_graph_edges.txt", "out1_node_feature_label.txt.gz"];

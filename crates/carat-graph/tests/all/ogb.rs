@@ -1,12 +1,12 @@
 //! OGB's layout: the real arxiv-tape, small made-up folders, and damaged ones.
 
-mod common;
-
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use carat_graph::{Dataset, readers};
+
+use crate::support::data_dir;
 
 const FILES: [(&str, &str); 12] = [
     ("raw/edge.csv", "0,1\n0,2\n3,0\n2,2\n0,1\n"),
@@ -200,7 +200,7 @@ fn files_cut_short_are_errors_or_datasets_and_never_panics() {
 
 #[test]
 fn arxiv_tape_has_the_published_counts() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let start = Instant::now();
     let dataset = readers::ogb::read(&data.join("arxiv-tape"), "arxiv-tape").unwrap();
     eprintln!("arxiv-tape read in {:.2} s", start.elapsed().as_secs_f64());

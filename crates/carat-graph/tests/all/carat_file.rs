@@ -1,12 +1,9 @@
 //! `.carat` files: every dataset comes back, every damage is noticed, nothing panics.
 
-#[path = "support/any_dataset.rs"]
-mod any_dataset;
-
 use std::fs;
 use std::path::Path;
 
-use any_dataset::{any_dataset, assert_same_parts};
+use crate::support::any_dataset::{any_dataset, assert_same_parts};
 use carat_graph::readers::{carat as reader, npz};
 use carat_graph::writers::carat as writer;
 use carat_graph::{Dataset, DatasetParts, Features, Graph, Labels, open_on_disk, open_verified};

@@ -1,11 +1,11 @@
 //! Planetoid's pickles, real and broken.
 
-mod common;
-
 use std::path::Path;
 
 use carat_graph::readers::planetoid;
 use carat_graph::{Dataset, Features};
+
+use crate::support::data_dir;
 
 const PARTS: [&str; 8] = ["x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"];
 
@@ -28,7 +28,7 @@ fn row_sum(dataset: &Dataset, node: usize) -> f64 {
 
 #[test]
 fn the_three_citation_graphs_have_the_published_figures() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let folder = data.join("planetoid");
     let table = [
         ("cora", 2_708, 10_556, 1_433, 7, 140, 0.81),
@@ -58,7 +58,7 @@ fn the_three_citation_graphs_have_the_published_figures() {
 /// They carry messages all the same: each has one or two neighbours in `ind.citeseer.graph`.
 #[test]
 fn the_nodes_in_citeseers_gaps_have_neither_features_nor_label_nor_role() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let dataset = planetoid::read(&data.join("planetoid"), "citeseer").unwrap();
     let unlabelled: Vec<u32> = (0..3_327).filter(|&n| dataset.labels().get(n).is_none()).collect();
     assert_eq!(unlabelled.len(), 15);
@@ -73,7 +73,7 @@ fn the_nodes_in_citeseers_gaps_have_neither_features_nor_label_nor_role() {
 /// Figures that NumPy and SciPy give for the same files.
 #[test]
 fn cora_agrees_with_scipy() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let cora = planetoid::read(&data.join("planetoid"), "cora").unwrap();
     let edges = cora.graph().edges().map(|(i, j)| u64::from(i) * 2_708 + u64::from(j));
     assert_eq!(edges.fold(0u64, |sum, code| sum.wrapping_add(code.wrapping_mul(code))), 176_194_213_380_448_988);
@@ -85,7 +85,7 @@ fn cora_agrees_with_scipy() {
 
 #[test]
 fn truncated_and_flipped_files_are_errors_or_data_but_never_a_panic() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let folder = tempfile::tempdir().unwrap();
     copy(&data.join("planetoid"), "cora", folder.path());
     for part in ["x", "ty", "graph", "test.index"] {
@@ -110,7 +110,7 @@ fn truncated_and_flipped_files_are_errors_or_data_but_never_a_panic() {
 
 #[test]
 fn a_stray_test_index_is_named() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     let folder = tempfile::tempdir().unwrap();
     copy(&data.join("planetoid"), "cora", folder.path());
     let path = folder.path().join("ind.cora.test.index");

@@ -1,17 +1,15 @@
 //! Fetching from servers that cut short, stall, lie and never end.
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::support::server::{Reply, Server};
 use carat_graph::DataError;
 use carat_graph::catalogue::{self, Entry, FileEntry, Fingerprint, Source};
 use carat_graph::download::{Event, Options, Summary, get};
 use sha2::{Digest, Sha256};
-use support::{Reply, Server};
 
 const PATH: &str = "planetoid/ind.test.x";
 

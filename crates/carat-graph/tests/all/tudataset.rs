@@ -1,10 +1,10 @@
 //! TUDataset's layout: the three real sets, small made-up ones, and damaged ones.
 
-mod common;
-
 use std::path::Path;
 
 use carat_graph::{Dataset, readers};
+
+use crate::support::data_dir;
 
 const FILES: [(&str, &str); 5] = [
     ("S_A.txt", "1, 3\n3, 1\n2, 4\n4, 2\n2,2\n1,3\n"),
@@ -128,7 +128,7 @@ fn files_cut_short_or_damaged_are_errors_or_datasets_and_never_panics() {
 /// Counts and sums computed from the files with Python.
 #[test]
 fn the_real_sets_have_their_published_counts() {
-    let Some(data) = common::data_dir() else { return };
+    let Some(data) = data_dir() else { return };
     // Name, graphs, nodes, edges, features, graphs per class, sum of (31 source + target) over edges.
     let expected = [
         ("MUTAG", 188, 3_371, 7_442, 7, ["-1", "1"], [63, 125], 399_703_584u64),

@@ -1,11 +1,8 @@
 //! A user's `.npz`: read from NumPy's own files, written and read back, and broken.
 
-#[path = "support/any_dataset.rs"]
-mod any_dataset;
-
 use std::path::{Path, PathBuf};
 
-use any_dataset::{any_dataset, assert_same_parts};
+use crate::support::any_dataset::{any_dataset, assert_same_parts};
 use carat_graph::readers::npz as reader;
 use carat_graph::writers::npz as writer;
 use carat_graph::{Dataset, Features, Split};
