@@ -2,15 +2,14 @@
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS};
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
-use super::{Item, Scope, grids, paper};
+use super::{Basis, Draft, Found, Item, Scope, grids, paper};
 
 /// Each is held against the baseline.
 const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
@@ -30,20 +29,25 @@ impl Item for Ablation {
         "Ablation: causal effects against vote, random and constant ones"
     }
 
+    fn said(&self) -> &'static str {
+        "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly than \
+                    CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or constant control."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let datasets = scope.datasets.iter().filter(|data| !scope.quick || *data != grids::LARGE);
         datasets.map(|data| grids::strong(data, scope).with("regulariser", ARMS.map(Arm::name))).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly than \
-                    CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or constant control.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
-        let arms = Arms::of(&found);
+    fn grid_words(&self, scope: &Scope) -> String {
+        let words = grids::words(scope);
+        let without = if scope.quick { ", without arxiv-tape" } else { "" };
+        format!("{words}; here with four arms at lambda 1 and 5{without}")
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let arms = Arms::of(found);
         draft.found(sentences(&arms, scope));
         draft.paragraph(
             "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal gains beyond \
@@ -57,13 +61,13 @@ impl Item for Ablation {
         let against_others: Vec<(Arm, &Pairing<'_>)> = OTHERS.into_iter().zip(&arms.against_others).collect();
         draft.push(Block::Chart(chart("Causal against each other arm", &against_others, scope)));
         draft.paragraph(HOW_TO_READ);
-        draft.runs(&grid_words(scope), &found, arms.alone());
-        Ok(draft.finish())
+        draft.unused(arms.alone());
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let arms = Arms::of(&found);
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
+        let arms = Arms::of(found);
         let answer = |protocol| {
             let (above, datasets) = above_vote(&arms, scope, protocol);
             let text = if datasets == 0 { "no runs".into() } else { format!("{above} of {datasets}") };
@@ -82,12 +86,6 @@ impl Item for Ablation {
         }
         Ok(findings)
     }
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let words = grids::words(scope);
-    let without = if scope.quick { ", without arxiv-tape" } else { "" };
-    format!("{words}; here with four arms at lambda 1 and 5{without}")
 }
 
 /// Every pairing of the study.

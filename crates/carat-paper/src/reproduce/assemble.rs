@@ -8,13 +8,16 @@ use carat_lab::sections::{stopping, verdict};
 use carat_lab::sweep::{Merged, Run, TrainingCurve};
 use carat_report::Report;
 
-use super::found::key;
+use super::basis::{Basis, key};
+use super::draft::section;
 use super::overview::overview;
-use super::{Item, Scope, items};
+use super::{Item, Scope, Studies, items};
 
-/// The report on some items, in their order, and for every dataset whether CAR helps there.
-pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result<Report, Error> {
-    let mut sections = items.iter().map(|item| item.section(&merged.runs, scope)).collect::<Result<Vec<_>, _>>()?;
+/// The report on some items, in their order, and for every dataset whether CAR helps there. It draws what runs and studies
+/// hold, and computes nothing.
+pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Studies) -> Result<Report, Error> {
+    let drawn = |item| section(item, &Basis::of(item, &merged.runs, scope, studies)?);
+    let mut sections = items.iter().copied().map(drawn).collect::<Result<Vec<_>, _>>()?;
     // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
     let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);
     let is_shown = |config: &TrainConfig| config.model == ModelKind::Attention && !is_synthetic(&config.data);
@@ -31,10 +34,15 @@ pub fn report(merged: &Merged, items: &[Box<dyn Item>], scope: &Scope) -> Result
         sections.extend(verdicts);
     }
     sections.extend(stopping(&curves));
-    Ok(Report { title: "Causal attention regularisation, measured".into(), lead: overview(merged, scope)?, sections })
+    Ok(Report {
+        title: "Causal attention regularisation, measured".into(),
+        lead: overview(merged, scope, studies)?,
+        sections,
+    })
 }
 
-/// The report on whatever stores hold: the items that have at least one run there that is no plain attention network.
+/// The report on whatever stores hold, and its studies: the items that have at least one run there that is no plain attention
+/// network.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
     let telling = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());
@@ -54,5 +62,6 @@ pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
             shown.push(item);
         }
     }
-    report(merged, &shown, &scope)
+    let studies = Studies::of(&shown, &merged.runs, &scope)?;
+    report(merged, &shown, &scope, &studies)
 }

@@ -1,13 +1,35 @@
-//! Which of an item's runs are there.
+//! What an item's section rests on: those of its runs that are there, and studies.
 
 use std::collections::HashSet;
 
 use carat::{Error, TrainConfig};
 use carat_lab::sweep::{Grid, Run};
 
+use super::{Item, Scope, Studies};
+
+/// Everything that a section is drawn from.
+#[derive(Debug)]
+pub struct Basis<'a> {
+    /// The item's own runs.
+    pub(super) found: Found<'a>,
+    /// All finished runs, those of other items among them.
+    pub(super) runs: &'a [Run],
+    /// What is computed, and on what.
+    pub(super) scope: &'a Scope,
+    /// What was computed beside runs.
+    pub(super) studies: &'a Studies,
+}
+
+impl<'a> Basis<'a> {
+    /// Finds the item's runs among all.
+    pub(super) fn of(item: &dyn Item, runs: &'a [Run], scope: &'a Scope, studies: &'a Studies) -> Result<Self, Error> {
+        Ok(Self { found: Found::of(runs, &item.grids(scope))?, runs, scope, studies })
+    }
+}
+
 /// The runs of an item's grids that are there, and how many there should be.
 #[derive(Debug, Clone)]
-pub(super) struct Found<'a> {
+pub struct Found<'a> {
     /// Those that are there.
     pub(super) runs: Vec<&'a Run>,
     /// All that the grids have.

@@ -4,13 +4,12 @@ mod figures;
 
 use carat::{Error, Protocol};
 use carat_lab::sweep::{Grid, Run};
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 use figures::{Accuracy, Figures};
 
-use super::draft::{Draft, PROTOCOLS};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
-use super::{Item, Scope, grids, paper};
+use super::{Basis, Draft, Found, Item, Scope, grids, paper};
 
 /// CAL is made of GAT layers, so it is held against GAT.
 const KIND: &str = "gat";
@@ -27,19 +26,29 @@ impl Item for CalComparison {
         "CAL's CausalGAT"
     }
 
+    fn said(&self) -> &'static str {
+        "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: the mean \
+                    test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the attention kind."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         scope.datasets.iter().filter_map(|data| grid(data, scope)).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: the mean \
-                    test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the attention kind.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
-        let methods = Methods::of(&found, runs, scope)?;
+    fn grid_words(&self, scope: &Scope) -> String {
+        let grid = if scope.quick {
+            "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
+             Chameleon, Squirrel, arxiv-tape)"
+        } else {
+            "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 (PubMed and Squirrel: \
+             F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
+        };
+        format!("{grid}; {}", grids::repetitions(scope))
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, runs, .. } = basis;
+        let methods = Methods::of(found, runs, scope)?;
         let compared = PROTOCOLS.map(|protocol| Compared::of(&methods, scope, protocol));
         draft.found(compared.iter().flat_map(Compared::sentences).collect());
         draft.push(Block::Table(methods.accuracies(scope)));
@@ -51,13 +60,12 @@ impl Item for CalComparison {
              accuracy, as far as they are here. The model differs from its authors' in what docs/cal.md lists; above all it has \
              no dropout.",
         );
-        draft.runs(&grid_words(scope), &found, 0);
-        Ok(draft.finish())
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let methods = Methods::of(&found, runs, scope)?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, runs, .. } = basis;
+        let methods = Methods::of(found, runs, scope)?;
         let compared = PROTOCOLS.map(|protocol| Compared::of(&methods, scope, protocol));
         let finding = |claim: &str, paper: Option<String>, count: fn(&Compared) -> usize| Finding {
             item: self.name(),
@@ -101,17 +109,6 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
             Some(strengths(grid, &[0.2, 0.4, 0.6, 0.8, 1.0]))
         }
     }
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let grid = if scope.quick {
-        "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
-         Chameleon, Squirrel, arxiv-tape)"
-    } else {
-        "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 (PubMed and Squirrel: \
-         F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
-    };
-    format!("{grid}; {}", grids::repetitions(scope))
 }
 
 /// The runs of what is compared.
@@ -295,6 +292,7 @@ impl Compared {
 #[cfg(test)]
 mod tests {
     use super::super::scope::everything;
+    use super::super::tests::findings;
     use super::figures::made_up::cal;
     use super::*;
     use carat_lab::compare::made_up;
@@ -311,7 +309,7 @@ mod tests {
             sentences[0].contains("above the paper's in 1 of 1 datasets, and its choice by validation in 1; so CAL")
         );
         assert!(sentences[1].starts_with("no runs of GAT + CAR under protocol best"));
-        let findings = CalComparison.findings(&runs, &scope).unwrap();
+        let findings = findings(&CalComparison, &runs, &scope);
         assert!(findings.iter().all(Finding::is_unknown));
     }
 
@@ -325,7 +323,7 @@ mod tests {
         };
         // The mean of CAR, 0.7, is below CAL's best; its choice, 0.8, is above CAL's.
         let runs = [cal(0.2, 0, 0.75, 2.0), cal(1.0, 0, 0.6, 1.0), car(25, 0.8, 0.5), car(100, 0.6, 0.9)];
-        let findings = CalComparison.findings(&runs, &scope).unwrap();
+        let findings = findings(&CalComparison, &runs, &scope);
         let texts = findings.iter().map(|finding| finding.answers[1].text.as_str()).collect::<Vec<_>>();
         assert_eq!(texts, ["0 of 1", "1 of 1"]);
         assert_eq!(findings[0].paper.as_deref(), Some("8 of 8"));

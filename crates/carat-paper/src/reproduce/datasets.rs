@@ -1,11 +1,10 @@
 //! The appendix's table of dataset statistics.
 
 use carat::Error;
-use carat_lab::sweep::{Grid, Run};
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_lab::sweep::Grid;
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::Draft;
-use super::{Item, Scope, paper};
+use super::{Basis, Draft, Found, Item, Scope, paper};
 
 /// Sizes, splits and homophily of the data at hand.
 pub(super) struct Datasets;
@@ -19,31 +18,34 @@ impl Item for Datasets {
         "Datasets"
     }
 
+    fn said(&self) -> &'static str {
+        "eight datasets, with the statistics in brackets."
+    }
+
     fn grids(&self, _: &Scope) -> Vec<Grid> {
         Vec::new()
     }
 
-    fn section(&self, _: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let mut draft = Draft::new(self, scope, "eight datasets, with the statistics in brackets.");
+    fn is_ready(&self, _: &Found<'_>) -> bool {
+        true
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { scope, studies, .. } = basis;
         let mut rows = Vec::new();
         let (mut differing, mut unopened) = (Vec::new(), Vec::new());
-        for figures in paper::DATASETS.iter().filter(|figures| scope.datasets.iter().any(|data| data == figures.data)) {
-            let dataset = match carat_graph::open(figures.data, &scope.data_dir) {
-                Ok(dataset) => dataset,
-                // A report on a store can be made where the data is not.
+        for (data, sizes) in &studies.sizes {
+            let Some(figures) = paper::DATASETS.iter().find(|figures| figures.data == data) else { continue };
+            let sizes = match sizes {
+                Ok(sizes) => sizes,
                 Err(problem) => {
                     unopened.push(format!("{} is not shown: {problem}", paper::title(figures.data)));
                     continue;
                 }
             };
-            let ours = [
-                dataset.labels().num_classes(),
-                dataset.num_nodes(),
-                dataset.graph().num_edges(),
-                dataset.splits().len(),
-            ];
+            let ours = [sizes.classes, sizes.nodes, sizes.edges, sizes.splits];
             let theirs = [figures.classes, figures.nodes, figures.edges, figures.splits];
-            let (degree, homophily) = (dataset.mean_degree(), dataset.homophily());
+            let (degree, homophily) = (sizes.mean_degree, sizes.homophily);
             let same_degree = format!("{degree:.1}") == format!("{:.1}", figures.mean_degree);
             // Rounded like the paper's: its table has two decimals.
             let same_homophily = homophily.is_some_and(|h| (h - figures.homophily).abs() < 0.0051);
@@ -60,7 +62,7 @@ impl Item for Datasets {
             row.push(homophily.map_or(Cell::words(words::UNDEFINED), |h| {
                 Cell::number(format!("{h:.2} ({:.2})", figures.homophily), h).strong_if(!same_homophily)
             }));
-            row.push(words::count_cell(dataset.features().num_columns()));
+            row.push(words::count_cell(sizes.features));
             rows.push(row);
         }
         let agreeing = rows.len() - differing.len();
@@ -85,19 +87,20 @@ impl Item for Datasets {
         columns.extend(headings.map(Column::numbers));
         let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates and self-loops.";
         draft.push(Block::Table(Table { name: "datasets".into(), caption: caption.into(), columns, rows }));
-        Ok(draft.finish())
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::scope::everything;
+    use super::super::tests::section;
     use super::*;
 
     #[test]
     fn data_that_is_not_there_is_said_and_stops_nothing() {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
-        let section = Datasets.section(&[], &scope).unwrap();
+        let section = section(&Datasets, &[], &scope);
         let Some(Block::Points(points)) = section.blocks.get(2) else { panic!("{section:?}") };
         assert_eq!(points[0], "0 of 0 datasets have the paper's statistics.");
         assert!(points[1].starts_with("Cora is not shown: cora is not in the data folder"), "{points:?}");

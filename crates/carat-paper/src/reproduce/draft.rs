@@ -1,33 +1,31 @@
-//! What the sections of all items have in common.
+//! How a section is drawn: what the paper found, what is found here, from which runs.
 
-use carat::Protocol;
+use carat::{Error, Protocol};
 use carat_report::{Block, Section, words};
 
-use super::found::Found;
+use super::basis::{Basis, Found};
 use super::{Item, Scope};
 
 /// Both protocols, the paper's first.
 pub(super) const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 
 /// How probabilities are to be read.
-pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, kind, L, K, F, seed and protocol. p is how often chance alone \
-     would show an improvement at least this clear (one-tailed paired Wilcoxon signed-rank test, as in the paper); small is good. \
-     Changes in percent are of the baseline's mean over the same pairs, unless a table says otherwise. The pairs of one setting at several lambdas share their baseline and are not independent, \
-     so p and intervals look surer than they are, here as in the paper. arxiv-tape is shown but not counted: it has ogbn-arxiv's \
-     graph and labels, but other features, and only a few runs.";
+pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, kind, L, K, F, seed and protocol. p is how \
+     often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon signed-rank test, as in the \
+     paper); small is good. Changes in percent are of the baseline's mean over the same pairs, unless a table says otherwise. \
+     The pairs of one setting at several lambdas share their baseline and are not independent, so p and intervals look surer \
+     than they are, here as in the paper. arxiv-tape is shown but not counted: it has ogbn-arxiv's graph and labels, but other \
+     features, and only a few runs.";
 
-/// A section with its opening: what the paper found, what is found here, from which runs.
-pub(super) struct Draft<'a> {
-    item: &'a dyn Item,
-    scope: &'a Scope,
+/// The blocks of a section that is being drawn.
+#[derive(Debug)]
+pub struct Draft {
     blocks: Vec<Block>,
+    /// Regularised runs that had nothing to be compared with.
+    unused: usize,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(item: &'a dyn Item, scope: &'a Scope, paper: impl Into<String>) -> Self {
-        Self { item, scope, blocks: vec![Block::Paragraph(format!("The paper: {}", paper.into()))] }
-    }
-
+impl Draft {
     pub(super) fn paragraph(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Paragraph(text.into()));
     }
@@ -43,55 +41,64 @@ impl<'a> Draft<'a> {
         self.blocks.push(block);
     }
 
-    /// Says which runs the section rests on, and how the others are computed.
-    pub(super) fn runs(&mut self, grid: &str, found: &Found<'_>, alone: usize) {
+    /// Counts regularised runs that had nothing to be compared with.
+    pub(super) fn unused(&mut self, runs: usize) {
+        self.unused += runs;
+    }
+
+    /// Says which runs the section rests on.
+    fn runs(&mut self, grid: &str, found: &Found<'_>) {
         let present = words::counted(found.runs.len(), "run");
-        let mut text = format!(
-            "From {grid}; protocols paper and best. {present} of {} are here",
-            words::thousands(found.expected)
-        );
-        if found.missing() == 0 {
-            text.push('.');
-        } else {
-            text.push_str("; the others are left out, because they have not been computed or have failed.");
-        }
-        if alone > 0 {
-            let runs = words::counted(alone, "regularised run");
+        let expected = words::thousands(found.expected);
+        let mut text = format!("From {grid}; protocols paper and best. {present} of {expected} are here");
+        text.push_str(match found.missing() {
+            0 => ".",
+            _ => "; the others are left out, because they have not been computed or have failed.",
+        });
+        if self.unused > 0 {
+            let runs = words::counted(self.unused, "regularised run");
             text.push_str(&format!(" {runs} had nothing to be compared with and went unused."));
         }
         self.paragraph(text);
-        if found.missing() > 0 {
-            self.push(Block::Command(self.command()));
-        }
     }
 
-    /// The section of an item without any run.
-    pub(super) fn nothing_yet(mut self, grid: &str, found: &Found<'_>) -> Section {
-        self.paragraph(if found.expected == 0 {
-            "Found here: nothing, because none of the graphs it needs is in the data folder or in the store. 'carat data get' fetches \
-             them."
-                .to_string()
-        } else {
-            format!("Found here: nothing yet. This computes it, from {grid}:")
+    fn nothing_yet(&mut self, grid: &str, found: &Found<'_>) {
+        self.paragraph(match found.expected {
+            0 => "Found here: nothing, because none of the graphs it needs is in the data folder or in the store. 'carat data \
+                  get' fetches them."
+                .to_string(),
+            _ => format!("Found here: nothing yet. This computes it, from {grid}:"),
         });
+    }
+}
+
+/// The section of an item. It draws what the basis holds, and computes nothing.
+pub(super) fn section(item: &dyn Item, basis: &Basis<'_>) -> Result<Section, Error> {
+    let Basis { found, scope, .. } = basis;
+    let mut draft = Draft { blocks: Vec::new(), unused: 0 };
+    draft.paragraph(format!("The paper: {}", item.said()));
+    let grid = item.grid_words(scope);
+    if item.is_ready(found) {
+        item.draw(basis, &mut draft)?;
         if found.expected > 0 {
-            self.push(Block::Command(self.command()));
+            draft.runs(&grid, found);
         }
-        self.finish()
+    } else {
+        draft.nothing_yet(&grid, found);
     }
+    if found.missing() > 0 {
+        draft.push(Block::Command(command(item, scope)));
+    }
+    Ok(Section { id: item.name().to_string(), title: item.title().to_string(), blocks: draft.blocks })
+}
 
-    pub(super) fn finish(self) -> Section {
-        Section { id: self.item.name().to_string(), title: self.item.title().to_string(), blocks: self.blocks }
-    }
-
-    fn command(&self) -> String {
-        let Scope { quick, .. } = self.scope;
-        let (splits, seeds) = (self.scope.splits.iter().max(), self.scope.seeds.iter().max());
-        let flags = [
-            quick.then(|| " --quick".to_string()),
-            splits.filter(|last| **last > 0).map(|last| format!(" --splits {}", last + 1)),
-            seeds.filter(|last| **last > 0).map(|last| format!(" --seeds {}", last + 1)),
-        ];
-        format!("carat reproduce {}{}", self.item.name(), flags.into_iter().flatten().collect::<String>())
-    }
+/// Computes the runs that are missing.
+fn command(item: &dyn Item, scope: &Scope) -> String {
+    let (splits, seeds) = (scope.splits.iter().max(), scope.seeds.iter().max());
+    let flags = [
+        scope.quick.then(|| " --quick".to_string()),
+        splits.filter(|last| **last > 0).map(|last| format!(" --splits {}", last + 1)),
+        seeds.filter(|last| **last > 0).map(|last| format!(" --seeds {}", last + 1)),
+    ];
+    format!("carat reproduce {}{}", item.name(), flags.into_iter().flatten().collect::<String>())
 }

@@ -2,12 +2,11 @@
 
 use carat::Error;
 use carat_lab::compare::{Family, Measure, Method, Opponent, Pairing};
-use carat_lab::sweep::{Grid, Run};
-use carat_report::{Block, Section};
+use carat_lab::sweep::Grid;
+use carat_report::Block;
 
-use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
-use super::found::Found;
-use super::{Item, Scope, grids, scatter};
+use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::{Basis, Draft, Item, Scope, grids, scatter};
 
 /// Scatter of paired runs.
 pub(super) struct Figure2;
@@ -21,18 +20,16 @@ impl Item for Figure2 {
         "Figure 2: paired runs, accuracy and loss"
     }
 
+    fn said(&self) -> &'static str {
+        "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05)."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         grids::bases(scope)
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said =
-            "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05).";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grids::words(scope), &found));
-        }
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let measures = [Measure::TestAccuracy, Measure::TestLoss];
         let family =
@@ -45,7 +42,7 @@ impl Item for Figure2 {
             }
         }
         draft.paragraph(HOW_TO_READ);
-        draft.runs(&grids::words(scope), &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 }

@@ -4,12 +4,11 @@ use carat::Error;
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS};
 use super::finding::Finding;
-use super::found::Found;
-use super::{Item, Scope, grids, paper, scatter};
+use super::{Basis, Draft, Item, Scope, grids, paper, scatter};
 
 /// KL divergence and attention_auc, baseline against CAR.
 pub(super) struct Figure3;
@@ -23,17 +22,16 @@ impl Item for Figure3 {
         "Figure 3: coherence of attention with labels"
     }
 
+    fn said(&self) -> &'static str {
+        "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < 0.05)."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         grids::bases(scope)
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < 0.05).";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grids::words(scope), &found));
-        }
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let families = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let mut sentences: Vec<String> = families.iter().flatten().map(Family::sentence).collect();
@@ -53,12 +51,12 @@ impl Item for Figure3 {
             }
         }
         draft.paragraph(HOW_TO_READ);
-        draft.runs(&grids::words(scope), &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let [kl, auc] = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let claim = "CAR brings attention closer to label agreement (KL)";

@@ -2,14 +2,13 @@
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, PROTOCOLS};
-use super::found::Found;
+use super::draft::PROTOCOLS;
 use super::literature::{PUBLISHED, SETS, WITHOUT_EDGES};
-use super::{Item, Scope, paper};
+use super::{Basis, Draft, Found, Item, Scope, paper};
 
 /// Folds of the cross-validation.
 const FOLDS: i64 = 10;
@@ -31,6 +30,11 @@ impl Item for Graphs {
         "Graph classification"
     }
 
+    fn said(&self) -> &'static str {
+        "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. The \
+                    networks here are those for nodes with a sum over the nodes before the classifier."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let is_wanted =
             |data: &str| scope.graph_sets.iter().any(|set| set == data) && (!scope.quick || data == QUICK_SET);
@@ -38,15 +42,25 @@ impl Item for Graphs {
         trainings.map(|training| grid(training, scope)).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. The \
-                    networks here are those for nodes with a sum over the nodes before the classifier.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
-        let study = Study::of(&found, scope);
+    fn grid_words(&self, scope: &Scope) -> String {
+        let of_set = |training: &Training| {
+            let Training { data, batch_size, learning_rate, epochs } = training;
+            format!("{data} in batches of {batch_size} at learning rate {learning_rate} for at most {epochs} epochs")
+        };
+        let wanted = TRAININGS.iter().filter(|training| !scope.quick || training.data == QUICK_SET);
+        let sets = words::list(&wanted.map(of_set).collect::<Vec<_>>());
+        let networks = format!("three attention kinds, L 2, K 1, F {HIDDEN}");
+        let grid = if scope.quick {
+            format!("the quick subset: {sets}; {networks}, lambda {QUICK_STRENGTH}")
+        } else {
+            format!("{sets}; {networks}, lambda 1 and 5, the causal arm and its constant control")
+        };
+        format!("{grid}; 10 folds, {}", words::counted(scope.seeds.len(), "seed"))
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let study = Study::of(found, scope);
         draft.found(study.sentences());
         draft.push(Block::Table(study.beside_literature()));
         for protocol in PROTOCOLS {
@@ -65,8 +79,8 @@ impl Item for Graphs {
              attention prefers. On NCI1, where structure matters, expect figures between Errica et al.'s sums without edges and \
              networks with a nonlinearity after every layer.",
         );
-        draft.runs(&grid_words(scope), &found, study.baseline.alone);
-        Ok(draft.finish())
+        draft.unused(study.baseline.alone);
+        Ok(())
     }
 }
 
@@ -107,22 +121,6 @@ fn grid(training: &Training, scope: &Scope) -> Grid {
         .with("regulariser", arms.iter().copied())
         .with("seed", scope.seeds.iter().map(|seed| *seed as i64))
         .with("protocol", ["paper", "best"])
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let of_set = |training: &Training| {
-        let Training { data, batch_size, learning_rate, epochs } = training;
-        format!("{data} in batches of {batch_size} at learning rate {learning_rate} for at most {epochs} epochs")
-    };
-    let wanted = TRAININGS.iter().filter(|training| !scope.quick || training.data == QUICK_SET);
-    let sets = words::list(&wanted.map(of_set).collect::<Vec<_>>());
-    let networks = format!("three attention kinds, L 2, K 1, F {HIDDEN}");
-    let grid = if scope.quick {
-        format!("the quick subset: {sets}; {networks}, lambda {QUICK_STRENGTH}")
-    } else {
-        format!("{sets}; {networks}, lambda 1 and 5, the causal arm and its constant control")
-    };
-    format!("{grid}; 10 folds, {}", words::counted(scope.seeds.len(), "seed"))
 }
 
 /// All pairs of the item.

@@ -2,15 +2,14 @@
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS};
 use super::finding::Finding;
-use super::found::Found;
 use super::paper::{self, ByKind};
-use super::{Item, Scope, grids};
+use super::{Basis, Draft, Item, Scope, grids};
 
 /// A table of one measure.
 pub(super) struct GridTable {
@@ -39,16 +38,16 @@ impl Item for GridTable {
         self.title
     }
 
+    fn said(&self) -> &'static str {
+        self.said
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         grids::bases(scope)
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let mut draft = Draft::new(self, scope, self.said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grids::words(scope), &found));
-        }
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let families = self.families(&pairing, scope);
         draft.found(families.iter().map(Family::sentence).collect());
@@ -57,12 +56,12 @@ impl Item for GridTable {
             draft.push(Block::Table(self.means(&pairing, scope, protocol)));
         }
         draft.paragraph(HOW_TO_READ);
-        draft.runs(&grids::words(scope), &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &self.families(&pairing, scope))])
     }

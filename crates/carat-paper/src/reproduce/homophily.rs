@@ -2,16 +2,15 @@
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
 use carat_report::statistics::{Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, PROTOCOLS};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
-use super::{Item, Scope};
+use super::{Basis, Draft, Item, Scope};
 
 /// Rank correlations beyond this, in either direction, are called a trend.
 const TREND: f64 = 0.5;
@@ -30,6 +29,11 @@ impl Item for Homophily {
         "Gain against homophily"
     }
 
+    fn said(&self) -> &'static str {
+        "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally grow as \
+                    homophily falls (-log10 p of the test loss; the figure's numbers are not printed)."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let graphs = scope.synthetic.iter().filter(|(name, _)| !scope.quick || name.ends_with("-r1"));
         let heads: &[i64] = if scope.quick { &[3] } else { &[1, 3, 5] };
@@ -43,14 +47,17 @@ impl Item for Homophily {
         graphs.map(grid).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally grow as \
-                    homophily falls (-log10 p of the test loss; the figure's numbers are not printed).";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
+    fn grid_words(&self, scope: &Scope) -> String {
+        let grid = if scope.quick {
+            "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
+        } else {
+            "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
+        };
+        format!("{grid}; split 0, {}", words::counted(scope.seeds.len(), "seed"))
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
@@ -61,12 +68,12 @@ impl Item for Homophily {
             "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % for validation \
              and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p cannot exceed about 0.3 n.",
         );
-        draft.runs(&grid_words(scope), &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
@@ -87,15 +94,6 @@ impl Item for Homophily {
             answers: PROTOCOLS.map(answer).to_vec(),
         }])
     }
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let grid = if scope.quick {
-        "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
-    } else {
-        "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
-    };
-    format!("{grid}; split 0, {}", words::counted(scope.seeds.len(), "seed"))
 }
 
 /// One graph.
@@ -276,6 +274,7 @@ mod tests {
     use super::super::scope::everything;
     use super::*;
     use carat_lab::compare::made_up::{baseline, both_protocols, regularised};
+    use carat_lab::sweep::Run;
 
     #[test]
     fn ranks_correlate_as_scipy_says() {

@@ -1,22 +1,21 @@
 //! The paper's reading of attention: which citations CAR weighs up and down.
 //!
-//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained again when the
-//! section is made: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
+//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained again, by
+//! `study`: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
 
 mod study;
 mod tables;
 
 use carat::Error;
 use carat::explain::{ExplainSettings, Group, Property};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::statistics::Direction;
-use carat_report::{Block, Section, words};
+use carat_report::{Block, words};
 
-use self::study::{Studied, studied};
-use super::draft::{Draft, PROTOCOLS};
+pub(super) use self::study::{Studied, studied};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
-use super::{Item, Scope, grids, paper};
+use super::{Basis, Draft, Found, Item, Scope, grids, paper};
 
 /// Self-citations, anchors and narrow papers.
 pub(super) struct Interpretation;
@@ -33,6 +32,11 @@ impl Item for Interpretation {
         "Interpretation: which edges change"
     }
 
+    fn said(&self) -> &'static str {
+        "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers (Adam, ResNet, \
+                    ImageNet), and weighs up citations of deeply related, little-noticed papers."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let seed = scope.seeds.first().copied().unwrap_or_default() as i64;
         let grid = |data: &str| Grid::paper(data).with("arch", ["gat"]).with("hidden", [25]).with("lambda", [0.0, 1.0]);
@@ -43,28 +47,32 @@ impl Item for Interpretation {
         at_hand.map(|(_, grid)| grid.with("seed", [seed])).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers (Adam, ResNet, \
-                    ImageNet), and weighs up citations of deeply related, little-noticed papers.";
-        let mut draft = Draft::new(self, scope, said);
-        if !is_complete(&found) {
-            return Ok(draft.nothing_yet(GRID, &found));
-        }
-        let studied = studied(&self.grids(scope), scope)?;
-        draft.found(sentences(&studied));
+    fn grid_words(&self, _: &Scope) -> String {
+        "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
+         arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
+            .into()
+    }
+
+    /// All runs: the networks of a part would be trained in vain by every report on other items' runs.
+    fn is_ready(&self, found: &Found<'_>) -> bool {
+        found.expected > 0 && found.missing() == 0
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let studied = &basis.studies.interpretation;
+        draft.found(sentences(studied));
         draft.paragraph(format!(
             "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which neither dataset \
              has. Changes are of the mean attention over layers and heads, in percent of the baseline's. AUC is the probability that \
              an edge of the group changed more than one outside: below 0.5 the group went down relative to other edges.",
             rules()
         ));
-        for table in [tables::groups(&studied), tables::properties(&studied)] {
+        for table in [tables::groups(studied), tables::properties(studied)] {
             if !table.rows.is_empty() {
                 draft.push(Block::Table(table));
             }
         }
-        let chart = tables::chart(&studied);
+        let chart = tables::chart(studied);
         if !chart.panels.is_empty() {
             draft.push(Block::Chart(chart));
         }
@@ -73,33 +81,22 @@ impl Item for Interpretation {
              its median change has the paper's sign, as partly reproduced where only the first holds. It rests on one pair of networks, on \
              other features than the paper's; 'carat explain' shows any other pair edge by edge.",
         );
-        draft.runs(GRID, &found, 0);
-        Ok(draft.finish())
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let studied = if is_complete(&found) { studied(&self.grids(scope), scope)? } else { Vec::new() };
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let studied = &basis.studies.interpretation;
         let finding = |claim: &str, group, direction| Finding {
             item: self.name(),
             claim: claim.into(),
             paper: Some("seen by hand, ogbn-arxiv".into()),
-            answers: PROTOCOLS.map(|protocol| answer(&studied, protocol, group, direction)).to_vec(),
+            answers: PROTOCOLS.map(|protocol| answer(studied, protocol, group, direction)).to_vec(),
         };
         Ok(vec![
             finding("CAR weighs citations of anchors down (arxiv-tape)", Group::Anchor, Direction::Below),
             finding("CAR weighs citations of narrow papers up (arxiv-tape)", Group::Narrow, Direction::Above),
         ])
     }
-}
-
-/// What the grids hold, for readers.
-const GRID: &str = "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
-                    arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed";
-
-/// Whether all runs are there: the networks of a part would be trained in vain by every report on other items' runs.
-fn is_complete(found: &Found<'_>) -> bool {
-    found.expected > 0 && found.missing() == 0
 }
 
 fn rules() -> String {

@@ -2,17 +2,16 @@
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
 use carat_report::statistics::{five_numbers, holm, welch_greater};
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, PROTOCOLS};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
 use super::paper::{self, Changes};
-use super::{Item, Scope, grids};
+use super::{Basis, Draft, Item, Scope, grids};
 
 /// Larger strengths.
 const STRONG: [f64; 2] = [1.0, 5.0];
@@ -31,6 +30,11 @@ impl Item for LambdaStudy {
         "Strength of the regulariser"
     }
 
+    fn said(&self) -> &'static str {
+        "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, one-tailed \
+                    Welch's t-test), among them all four with low homophily. Average changes by kind are in its appendix."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let quick = |data: &String| {
             let grid = grids::base(data, scope);
@@ -39,15 +43,13 @@ impl Item for LambdaStudy {
         scope.datasets.iter().map(quick).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, one-tailed \
-                    Welch's t-test), among them all four with low homophily. Average changes by kind are in its appendix.";
-        let mut draft = Draft::new(self, scope, said);
-        let grid = words(scope);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid, &found));
-        }
+    fn grid_words(&self, scope: &Scope) -> String {
+        let words = grids::words(scope);
+        if scope.quick { format!("{words}; lambda 0.5 stands for 0.1 and 0.5") } else { words }
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
@@ -65,12 +67,12 @@ impl Item for LambdaStudy {
              do not agree with its Table 1 (Cornell, transformer: from 1.22 to 1.07 is -12 %, not -0.6 %). They stand as printed. \
              Welch's test takes reductions as independent, and those of one baseline are not.",
         );
-        draft.runs(&grid, &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
@@ -85,11 +87,6 @@ impl Item for LambdaStudy {
             answers: PROTOCOLS.map(answer).to_vec(),
         }])
     }
-}
-
-fn words(scope: &Scope) -> String {
-    let words = grids::words(scope);
-    if scope.quick { format!("{words}; lambda 0.5 stands for 0.1 and 0.5") } else { words }
 }
 
 fn in_group<'a, 'b>(pairs: &[&'a Pair<'b>], group: [f64; 2]) -> Vec<&'a Pair<'b>> {
@@ -245,6 +242,7 @@ mod tests {
     use super::super::scope::everything;
     use super::*;
     use carat_lab::compare::made_up::{baseline, both_protocols, regularised};
+    use carat_lab::sweep::Run;
 
     #[test]
     fn strengths_are_compared_in_their_groups() {

@@ -7,7 +7,7 @@ use carat_lab::sections::sentences;
 use carat_lab::sweep::{Merged, described};
 use carat_report::{Block, Cell, Column, Table, words};
 
-use super::{Finding, Scope, Verdict, items, paper};
+use super::{Basis, Finding, Scope, Studies, Verdict, items, paper};
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 /// Distinct errors that are quoted; the rest is counted.
@@ -32,11 +32,12 @@ const HOW_TO_READ: [&str; 8] = [
 ];
 
 /// What a reader must know first. The scope is that of the report's items.
-pub fn overview(merged: &Merged, scope: &Scope) -> Result<Vec<Block>, Error> {
+pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Result<Vec<Block>, Error> {
     let mut findings = Vec::new();
     for item in items() {
         let title = item.title();
-        findings.extend(item.findings(&merged.runs, scope)?.into_iter().map(|finding| (title, finding)));
+        let basis = Basis::of(item, &merged.runs, scope, studies)?;
+        findings.extend(item.findings(&basis)?.into_iter().map(|finding| (title, finding)));
     }
     let mut blocks = vec![Block::Paragraph(basis(merged, scope))];
     blocks.extend(failures(merged));
@@ -216,6 +217,7 @@ fn is_synthetic(data: &str, scope: &Scope) -> bool {
 mod tests {
     use std::path::Path;
 
+    use super::super::tests::findings;
     use super::*;
     use carat_lab::compare::made_up::{self, baseline, both_protocols, regularised};
     use carat_lab::sweep::{Grid, Run};
@@ -255,7 +257,7 @@ mod tests {
             code: "1.0".into(),
             left_out: 3,
         };
-        let text = texts(&overview(&merged, &scope).unwrap());
+        let text = texts(&overview(&merged, &scope, &Studies::default()).unwrap());
         let start = "This report rests on 288 finished runs on 4 datasets, computed by carat 1.0; it covers a quick subset of the \
                      paper's grid, not all of it, with 1 seed and 1 split of every dataset. 2 runs failed; they are left out, as are \
                      runs that have not been computed. 3 runs of other";
@@ -264,8 +266,8 @@ mod tests {
         // Under protocol paper loss, accuracy, KL; strength, vote, homophily and rewiring have no runs. Time is 1 + loss.
         assert!(text.contains("Under protocol paper, "), "{text}");
         let of_paper: usize = items()
-            .iter()
-            .map(|item| item.findings(&[], &scope).unwrap().iter().filter(|finding| finding.paper.is_some()).count())
+            .into_iter()
+            .map(|item| findings(item, &[], &scope).iter().filter(|finding| finding.paper.is_some()).count())
             .sum();
         assert!(text.contains(&format!(" of the paper's {of_paper} claims are reproduced, 0 partly, ")), "{text}");
         assert!(
@@ -282,7 +284,7 @@ mod tests {
     fn claims_and_rules_are_short() {
         let scope = Scope::of_runs(&[], Path::new("nowhere"));
         for item in items() {
-            for finding in item.findings(&[], &scope).unwrap() {
+            for finding in findings(item, &[], &scope) {
                 assert!(finding.claim.chars().count() <= 70, "{}", finding.claim);
             }
         }
@@ -298,7 +300,7 @@ mod tests {
         }
         let merged = Merged { runs: both_protocols(&runs), ..Merged::default() };
         let scope = Scope::of_runs(&merged.runs, Path::new("nowhere"));
-        let text = texts(&overview(&merged, &scope).unwrap());
+        let text = texts(&overview(&merged, &scope, &Studies::default()).unwrap());
         assert!(text.contains("; 1 seed and 1 split. No run failed;") && text.contains("How to read this:"), "{text}");
         assert!(text.contains("says nothing about the paper"), "{text}");
         assert!(text.contains("On mine.npz, CAR lowers the test loss by 48.2 %"), "{text}");

@@ -4,8 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use carat::Protocol;
 use carat_graph::{Dataset, writers};
+use carat_lab::sweep::Run;
+use carat_nn::AttentionKind;
 use serde::Deserialize;
+
+use super::grids;
 
 /// F of the network that is timed: the one that every dataset's grid has.
 pub(super) const HIDDEN: usize = 25;
@@ -26,6 +31,16 @@ pub(super) struct PlainTraining {
     pub(super) seconds: f64,
     /// Epochs.
     pub(super) epochs: usize,
+}
+
+/// Our training of the same network on a dataset that counts.
+pub(super) fn twin<'a>(runs: &[&'a Run], data: &str) -> Option<&'a Run> {
+    let is_same = |run: &&&Run| {
+        let c = &run.config;
+        let sizes = (c.arch, c.hidden, c.heads, c.layers) == (AttentionKind::Gat, HIDDEN, HEADS, LAYERS);
+        run.is_baseline() && c.data == data && c.protocol == Protocol::Best && c.split == 0 && c.seed == 0 && sizes
+    };
+    runs.iter().find(is_same).filter(|_| grids::counts(data)).copied()
 }
 
 /// The Python that the user names for this.

@@ -8,18 +8,17 @@ use std::collections::HashMap;
 
 use carat::rewire::{Curve, CurvePoint, Curves, Pruning, THRESHOLDS};
 use carat::{Error, Lambda, Protocol, TrainConfig};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_nn::{AttentionKind, GcnNorm};
 use carat_report::rewiring::{AREA_MEANING, areas, chart, p_larger, without_edges};
 use carat_report::statistics::SIGNIFICANT;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 use toml::Value;
 
-use super::draft::{Draft, PROTOCOLS};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
-use super::{Item, Scope, paper};
+use super::{Basis, Draft, Found, Item, Scope, paper};
 
 const DATA: &str = "chameleon";
 /// Width of the paper's GCNs, and their layers: its attention networks have one.
@@ -114,6 +113,12 @@ impl Item for Rewiring {
         "Rewiring: GCNs on graphs pruned by attention"
     }
 
+    fn said(&self) -> &'static str {
+        "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more accurate than \
+                    on the whole graph, and the area of that gain over all thresholds is larger with CAR's attention than with the \
+                    baseline's, for all three kinds. It has no random control, and prints no numbers."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         match scope.datasets.iter().any(|data| data == DATA) {
             true => PROTOCOLS.into_iter().flat_map(|protocol| grids(scope, protocol)).collect(),
@@ -121,16 +126,19 @@ impl Item for Rewiring {
         }
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more accurate than \
-                    on the whole graph, and the area of that gain over all thresholds is larger with CAR's attention than with the \
-                    baseline's, for all three kinds. It has no random control, and prints no numbers.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
-        let studies = PROTOCOLS.map(|protocol| (protocol, studies(&found, scope, protocol)));
+    fn grid_words(&self, scope: &Scope) -> String {
+        format!(
+            "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at random, for three \
+             attention kinds; {} and {}",
+            THRESHOLDS.len() - 1,
+            words::counted(splits(scope).len(), "split"),
+            words::counted(scope.seeds.len(), "seed")
+        )
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let studies = PROTOCOLS.map(|protocol| (protocol, studies(found, scope, protocol)));
         draft.found(studies.iter().flat_map(|(protocol, kinds)| sentences(*protocol, kinds)).collect());
         draft.push(Block::Table(area_table(&studies)));
         for (protocol, kinds) in &studies {
@@ -152,13 +160,12 @@ impl Item for Rewiring {
              CAR. GCNs have one layer, F 100, and sum over in-neighbours without normalisation, as the paper's authors did. Networks \
              and GCNs stop by the same protocol.",
         );
-        draft.runs(&grid_words(scope), &found, 0);
-        Ok(draft.finish())
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let studies = PROTOCOLS.map(|protocol| (protocol, studies(&found, scope, protocol)));
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
+        let studies = PROTOCOLS.map(|protocol| (protocol, studies(found, scope, protocol)));
         let finding = |claim: &str, paper: Option<&str>, holds: &dyn Fn(&Curves) -> bool| {
             let answer = |(protocol, kinds): &(Protocol, Vec<(Network, Curves)>)| {
                 let count = kinds.iter().filter(|(_, curves)| holds(curves)).count();
@@ -185,16 +192,6 @@ impl Item for Rewiring {
 /// Whether the mean accuracy over all thresholds is above the whole graph's.
 fn gains(curves: &Curves) -> bool {
     Spread::of(&curves.signed_areas(CAR)).is_some_and(|spread| spread.mean > 0.0)
-}
-
-fn grid_words(scope: &Scope) -> String {
-    format!(
-        "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at random, for three \
-         attention kinds; {} and {}",
-        THRESHOLDS.len() - 1,
-        words::counted(splits(scope).len(), "split"),
-        words::counted(scope.seeds.len(), "seed")
-    )
 }
 
 /// Accuracies on one split, one for each seed.
@@ -332,8 +329,10 @@ fn area_table(studies: &[(Protocol, Vec<(Network, Curves)>)]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::super::scope::everything;
+    use super::super::tests::findings;
     use super::*;
     use carat_lab::compare::made_up;
+    use carat_lab::sweep::Run;
 
     /// Pruned graphs are better by `gain(curve)` at every threshold between the ends.
     fn runs(scope: &Scope, gain: impl Fn(&Pruning) -> f64) -> Vec<Run> {
@@ -361,7 +360,7 @@ mod tests {
     fn gains_of_causal_attention_reproduce_the_paper_and_their_absence_does_not() {
         let scope = everything(false);
         let verdicts = |gain: &dyn Fn(&Pruning) -> f64| {
-            let findings = Rewiring.findings(&runs(&scope, gain), &scope).unwrap();
+            let findings = findings(&Rewiring, &runs(&scope, gain), &scope);
             findings
                 .into_iter()
                 .map(|finding| (finding.answers[0].text.clone(), finding.answers[0].verdict))

@@ -2,16 +2,15 @@
 
 use carat::{Error, Protocol, Rounds};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
 use carat_report::statistics::five_numbers;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 use toml::Value;
 
-use super::draft::{Draft, PROTOCOLS};
-use super::found::Found;
-use super::{Item, Scope, grids, paper};
+use super::draft::PROTOCOLS;
+use super::{Basis, Draft, Item, Scope, grids, paper};
 
 /// Numbers of rounds, from one edge per node and step to every edge.
 const ROUNDS: [Rounds; 5] = [Rounds::Count(1), Rounds::Count(2), Rounds::Count(5), Rounds::Count(10), Rounds::All];
@@ -26,6 +25,11 @@ impl Item for RoundsStudy {
 
     fn title(&self) -> &'static str {
         "Number of rounds of interventions"
+    }
+
+    fn said(&self) -> &'static str {
+        "even small values of R were effective: R = 1 already gives about one effect per training node and step. \
+                    (The figure shows the percent change of test accuracy as boxes; its numbers are not printed.)"
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -43,14 +47,19 @@ impl Item for RoundsStudy {
         scope.datasets.iter().filter_map(of_data).collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "even small values of R were effective: R = 1 already gives about one effect per training node and step. \
-                    (The figure shows the percent change of test accuracy as boxes; its numbers are not printed.)";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
+    fn grid_words(&self, scope: &Scope) -> String {
+        let grid = if scope.quick {
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
+             and arxiv-tape"
+        } else {
+            "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and all (not all on \
+             Squirrel); without arxiv-tape"
+        };
+        format!("{grid}; {}", grids::repetitions(scope))
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairings = ROUNDS.map(|rounds| Pairing::of(&found.runs, &Method::rounds(rounds), Opponent::Baseline));
         let datasets: Vec<&String> = scope
             .datasets
@@ -60,8 +69,8 @@ impl Item for RoundsStudy {
         draft.found(PROTOCOLS.map(|protocol| sentence(&pairings, &datasets, protocol)).to_vec());
         draft.push(Block::Chart(chart(&pairings, &datasets)));
         draft.push(Block::Table(table(&pairings, &datasets)));
-        draft.runs(&grid_words(scope), &found, pairings.iter().map(|pairing| pairing.alone).sum());
-        Ok(draft.finish())
+        draft.unused(pairings.iter().map(|pairing| pairing.alone).sum());
+        Ok(())
     }
 }
 
@@ -70,17 +79,6 @@ fn value(rounds: Rounds) -> Value {
         Rounds::Count(count) => Value::Integer(count as i64),
         Rounds::All => Value::String("all".into()),
     }
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let grid = if scope.quick {
-        "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
-         and arxiv-tape"
-    } else {
-        "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and all (not all on \
-         Squirrel); without arxiv-tape"
-    };
-    format!("{grid}; {}", grids::repetitions(scope))
 }
 
 /// In how many datasets every R improves accuracy, from R 1 to all.

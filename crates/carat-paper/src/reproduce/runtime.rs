@@ -1,18 +1,16 @@
 //! The appendix's table of training times.
 
 use carat::{Error, Protocol};
-use carat_graph::Dataset;
 use carat_lab::compare::{Method, Opponent, Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
-use carat_nn::AttentionKind;
 use carat_report::statistics::{Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, PROTOCOLS};
+use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::found::Found;
 use super::pyg::{self, PlainTraining};
-use super::{Item, Scope, grids, paper};
+use super::sizes::Sizes;
+use super::{Basis, Draft, Item, Scope, grids, paper};
 
 /// Seconds with and without CAR.
 pub(super) struct Runtime;
@@ -26,33 +24,30 @@ impl Item for Runtime {
         "Training time"
     }
 
+    fn said(&self) -> &'static str {
+        "training takes 1.5 to 2 times as long with CAR, on an NVIDIA Tesla T4."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         grids::bases(scope)
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "training takes 1.5 to 2 times as long with CAR, on an NVIDIA Tesla T4.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grids::words(scope), &found));
-        }
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
-        // Sizes are a courtesy: a report on a store can be made where the data is not.
-        let datasets: Vec<(String, Option<Dataset>)> =
-            scope.datasets.iter().map(|data| (data.clone(), carat_graph::open(data, &scope.data_dir).ok())).collect();
         draft.push(Block::Table(seconds(&pairing, scope)));
-        let sizes = sizes(&datasets);
+        // Sizes are a courtesy: a report on a store can be made where the data is not.
+        let sizes = sizes(&basis.studies.sizes);
         if !sizes.rows.is_empty() {
             draft.push(Block::Table(sizes));
         }
-        match pyg::python() {
+        match &basis.studies.pyg {
             None => draft.paragraph(
                 "PyG's seconds are not shown: they are measured when a report is made, with the Python that the environment \
                  variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
             ),
-            Some(python) => draft.push(Block::Table(beside_pyg(&found.runs, &datasets, |dataset| pyg::train(&python, dataset)))),
+            Some(trainings) => draft.push(Block::Table(beside_pyg(&found.runs, trainings))),
         }
         draft.paragraph(format!(
             "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too few to tell, and \
@@ -64,12 +59,12 @@ impl Item for Runtime {
              cores, they grow, so ratios are medians of pairs. A regularised training may stop earlier or later than its baseline, so the ratio of whole trainings \
              and that of epochs differ.",
         );
-        draft.runs(&grids::words(scope), &found, pairing.alone);
-        Ok(draft.finish())
+        draft.unused(pairing.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
         let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
         let (least, most) = paper::RUNTIME_FACTORS;
         let answer = |protocol| {
@@ -178,19 +173,16 @@ fn seconds(pairing: &Pairing<'_>, scope: &Scope) -> Table {
 }
 
 /// Training nodes and the in-edges that can be deleted.
-fn sizes(datasets: &[(String, Option<Dataset>)]) -> Table {
-    let rows = datasets.iter().filter_map(|(data, dataset)| {
-        let dataset = dataset.as_ref()?;
-        let edges_of = |nodes: &[u32]| nodes.iter().map(|&node| dataset.graph().in_degree(node)).sum::<usize>() as f64;
-        let edges: Vec<f64> = dataset.splits().iter().map(|split| edges_of(&split.train)).collect();
-        let edges = Spread::of(&edges)?;
+fn sizes(datasets: &[(String, Result<Sizes, String>)]) -> Table {
+    let rows = datasets.iter().filter_map(|(data, sizes)| {
+        let sizes = sizes.as_ref().ok()?;
+        let edges = Spread::of(&sizes.train_edges)?;
         // One split, or splits that are all alike, have no deviation worth printing.
         let edges = Spread { deviation: edges.deviation.filter(|deviation| *deviation > 0.0), ..edges };
         let printed = paper::place(data).and_then(|place| paper::RUNTIME.get(place));
-        let nodes = dataset.splits().first().map_or(0, |split| split.train.len());
         Some(vec![
             Cell::words(paper::title(data)),
-            words::count_cell(nodes),
+            words::count_cell(sizes.train_nodes),
             words::count_spread_cell(Some(edges)),
             printed.map_or(Cell::words(words::UNDEFINED), |printed| words::count_cell(printed.nodes)),
             words::count_spread_cell(printed.map(|printed| printed.edges)),
@@ -204,19 +196,9 @@ fn sizes(datasets: &[(String, Option<Dataset>)]) -> Table {
 }
 
 /// One plain training of the same network by carat and by PyG.
-fn beside_pyg(
-    runs: &[&Run],
-    datasets: &[(String, Option<Dataset>)],
-    train: impl Fn(&Dataset) -> Option<PlainTraining>,
-) -> Table {
-    let is_same = |run: &&&Run, data: &str| {
-        let c = &run.config;
-        let sizes = (c.arch, c.hidden, c.heads, c.layers) == (AttentionKind::Gat, pyg::HIDDEN, pyg::HEADS, pyg::LAYERS);
-        run.is_baseline() && c.data == data && c.protocol == Protocol::Best && c.split == 0 && c.seed == 0 && sizes
-    };
-    let rows = datasets.iter().filter(|(data, _)| grids::counts(data)).filter_map(|(data, dataset)| {
-        let ours = runs.iter().find(|run| is_same(run, data))?;
-        let theirs = train(dataset.as_ref()?);
+fn beside_pyg(runs: &[&Run], trainings: &[(String, Option<PlainTraining>)]) -> Table {
+    let rows = trainings.iter().filter_map(|(data, theirs)| {
+        let ours = pyg::twin(runs, data)?;
         let milliseconds = |seconds: f64, epochs: usize| (epochs > 0).then(|| 1000.0 * seconds / epochs as f64);
         let own = milliseconds(ours.outcome.train_seconds, ours.outcome.epochs);
         let other = theirs.and_then(|theirs| milliseconds(theirs.seconds, theirs.epochs));
@@ -233,8 +215,8 @@ fn beside_pyg(
     let headings = ["seconds, carat", "seconds, PyG", "ms per epoch, carat", "ms per epoch, PyG", "PyG / carat"];
     columns.extend(headings.map(Column::numbers));
     let caption = format!(
-        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, carat's seconds are \
-         the store's",
+        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, carat's \
+         seconds are the store's",
         pyg::LAYERS,
         pyg::HEADS,
         pyg::HIDDEN
@@ -292,12 +274,11 @@ mod tests {
     fn pyg_s_time_stands_beside_ours_and_its_absence_is_a_dash() {
         let mut run = baseline("cora", pyg::HIDDEN, 1.0);
         run.config.layers = pyg::LAYERS;
-        let dataset = Dataset::from_rows("cora", &[(0, 1)], &[vec![1.0], vec![0.0]], &[Some(0), Some(1)]).unwrap();
-        let datasets = [("cora".to_string(), Some(dataset))];
-        let table = beside_pyg(&[&run], &datasets, |_| Some(PlainTraining { seconds: 12.0, epochs: 30 }));
+        let trained = Some(PlainTraining { seconds: 12.0, epochs: 30 });
+        let table = beside_pyg(&[&run], &[("cora".into(), trained)]);
         let texts: Vec<&str> = table.rows[0].iter().map(|cell| cell.text.as_str()).collect();
         assert_eq!(texts, ["Cora", "2.00", "12.00", "66.7", "400.0", "6.0"]);
-        let table = beside_pyg(&[&run], &datasets, |_| None);
+        let table = beside_pyg(&[&run], &[("cora".into(), None)]);
         assert_eq!(table.rows[0][2].text, "-");
     }
 }

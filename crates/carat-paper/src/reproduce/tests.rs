@@ -2,7 +2,8 @@
 
 use carat::TrainConfig;
 use carat_lab::compare::made_up;
-use carat_report::Block;
+use carat_lab::sweep::Run;
+use carat_report::{Block, Section};
 
 use super::scope::everything;
 use super::*;
@@ -22,6 +23,18 @@ fn made_up_runs(item: &dyn Item, scope: &Scope) -> Vec<Run> {
         2.0 + spread - gain
     };
     runs_of(item, scope).into_iter().map(|config| made_up::run(config.clone(), loss(&config))).collect()
+}
+
+/// The section of an item, drawn from these runs and the studies that they allow.
+pub(super) fn section(item: &dyn Item, runs: &[Run], scope: &Scope) -> Section {
+    let studies = Studies::of(&[item], runs, scope).unwrap();
+    draft::section(item, &Basis::of(item, runs, scope, &studies).unwrap()).unwrap()
+}
+
+/// What became of an item's claims.
+pub(super) fn findings(item: &dyn Item, runs: &[Run], scope: &Scope) -> Vec<Finding> {
+    let studies = Studies::of(&[], runs, scope).unwrap();
+    item.findings(&Basis::of(item, runs, scope, &studies).unwrap()).unwrap()
 }
 
 fn texts(section: &Section) -> String {
@@ -101,7 +114,7 @@ fn every_grid_is_valid_in_full_and_quick() {
         for (name, count) in expected {
             let item = items().into_iter().find(|item| item.name() == name).unwrap();
             let mut runs: Vec<String> =
-                runs_of(&*item, &scope).iter().map(|config| serde_json::to_string(config).unwrap()).collect();
+                runs_of(item, &scope).iter().map(|config| serde_json::to_string(config).unwrap()).collect();
             runs.sort();
             runs.dedup();
             assert_eq!(runs.len(), count, "{name}, quick: {is_quick}");
@@ -112,21 +125,21 @@ fn every_grid_is_valid_in_full_and_quick() {
 #[test]
 fn splits_and_seeds_multiply_the_runs() {
     let scope = Scope { splits: vec![0, 1, 2], seeds: vec![0, 1], ..everything(true) };
-    let item = table1::item();
+    let item = &table1::ITEM;
     // Three splits on two datasets of 12 settings and two of 6, one split on the rest.
-    assert_eq!(runs_of(&item, &scope).len(), 2 * ((3 * 12 + 3 * (2 * 12 + 2 * 6)) * 3 * 2 + 4));
+    assert_eq!(runs_of(item, &scope).len(), 2 * ((3 * 12 + 3 * (2 * 12 + 2 * 6)) * 3 * 2 + 4));
 }
 
 #[test]
 fn an_item_without_runs_names_the_command() {
     for scope in [everything(false), Scope { seeds: vec![0, 1, 2], ..everything(true) }] {
-        for item in items().iter().filter(|item| item.name() != NEEDS_DATA) {
-            let section = item.section(&[], &scope).unwrap();
-            let command =
-                format!("carat reproduce {}{}", item.name(), if scope.quick { " --quick --seeds 3" } else { "" });
-            assert_eq!(section.blocks.last(), Some(&Block::Command(command)), "{}", item.name());
+        for item in items().into_iter().filter(|item| item.name() != NEEDS_DATA) {
+            let name = item.name();
+            let command = format!("carat reproduce {name}{}", if scope.quick { " --quick --seeds 3" } else { "" });
+            assert!(findings(item, &[], &scope).iter().all(Finding::is_unknown), "{name}");
+            let section = section(item, &[], &scope);
+            assert_eq!(section.blocks.last(), Some(&Block::Command(command)), "{name}");
             assert!(texts(&section).contains("nothing yet"), "{}", texts(&section));
-            assert!(item.findings(&[], &scope).unwrap().iter().all(Finding::is_unknown), "{}", item.name());
         }
     }
 }
@@ -134,15 +147,15 @@ fn an_item_without_runs_names_the_command() {
 #[test]
 fn every_section_says_what_the_paper_found_and_what_is_found_here() {
     let scope = everything(true);
-    for item in items().iter().filter(|item| item.name() != NEEDS_DATA) {
-        let runs = made_up_runs(&**item, &scope);
-        let section = item.section(&runs, &scope).unwrap();
+    for item in items().into_iter().filter(|item| item.name() != NEEDS_DATA) {
+        let (name, title, runs) = (item.name(), item.title(), made_up_runs(item, &scope));
+        let section = section(item, &runs, &scope);
         let text = texts(&section);
-        assert_eq!((section.id.as_str(), section.title.as_str()), (item.name(), item.title()));
+        assert_eq!((section.id.as_str(), section.title.as_str()), (name, title));
         assert!(text.starts_with("The paper: ") && text.contains("Found here:"), "{text}");
         assert!(text.contains("under protocol paper") || text.contains("protocol paper,"), "{text}");
         assert!(text.contains("protocol best"), "{text}");
-        assert!(!text.contains("left out, because"), "{}: {text}", item.name());
+        assert!(!text.contains("left out, because"), "{name}: {text}");
         assert!(text.contains(&format!("{} of", carat_report::words::counted(runs.len(), "run"))), "{text}");
         let mut names = Vec::new();
         for block in &section.blocks {
@@ -167,12 +180,12 @@ fn every_section_says_what_the_paper_found_and_what_is_found_here() {
 #[test]
 fn gains_everywhere_reproduce_the_paper() {
     let scope = everything(true);
-    let item = table1::item();
-    let runs = made_up_runs(&item, &scope);
-    let text = texts(&item.section(&runs, &scope).unwrap());
+    let item = &table1::ITEM;
+    let runs = made_up_runs(item, &scope);
+    let text = texts(&section(item, &runs, &scope));
     let expected = "Lower test loss in 7 of 7 datasets at p < 0.05 under protocol paper (7 after Holm's correction; higher in none).";
     assert!(text.contains(expected), "{text}");
-    let findings = item.findings(&runs, &scope).unwrap();
+    let findings = findings(&table1::ITEM, &runs, &scope);
     assert_eq!(findings[0].paper.as_deref(), Some("8 of 8"));
     assert!(findings[0].answers.iter().all(|answer| answer.verdict == Verdict::Reproduced), "{findings:?}");
     assert_eq!(findings[0].answers[0].text, "7 of 7 (7 by Holm)");
@@ -181,12 +194,12 @@ fn gains_everywhere_reproduce_the_paper() {
 #[test]
 fn missing_runs_are_counted_and_missing_baselines_leave_runs_unused() {
     let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
-    let item = table1::item();
-    let mut runs = made_up_runs(&item, &scope);
+    let item = &table1::ITEM;
+    let mut runs = made_up_runs(item, &scope);
     // One baseline under protocol paper goes, and with it the use of its two regularised runs.
     let gone = runs.iter().position(|run| run.is_baseline() && run.protocol() == carat::Protocol::Paper).unwrap();
     runs.remove(gone);
-    let text = texts(&item.section(&runs, &scope).unwrap());
+    let text = texts(&section(item, &runs, &scope));
     assert!(text.contains("71 runs of 72 are here; the others are left out"), "{text}");
     assert!(text.contains("2 regularised runs had nothing to be compared with"), "{text}");
     assert!(text.ends_with("carat reproduce table1 --quick"), "{text}");
@@ -195,10 +208,10 @@ fn missing_runs_are_counted_and_missing_baselines_leave_runs_unused() {
 #[test]
 fn arms_without_an_edge_are_not_called_better() {
     let scope = Scope { datasets: vec!["cora".into(), "wisconsin".into()], ..everything(true) };
-    let item = ablation::Ablation;
+    let item = &ablation::Ablation;
     // All arms have the same outcome.
-    let runs = made_up_runs(&item, &scope);
-    let text = texts(&item.section(&runs, &scope).unwrap());
+    let runs = made_up_runs(item, &scope);
+    let text = texts(&section(item, &runs, &scope));
     let none = "Causal has a lower test loss at p < 0.05, protocol best, than vote in 0 of 2 (higher in 0), than random in 0 of 2 \
                 (higher in 0) and than constant in 0 of 2 (higher in 0).";
     assert!(text.contains(none), "{text}");

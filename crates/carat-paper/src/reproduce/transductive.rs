@@ -2,14 +2,13 @@
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pairing};
-use carat_lab::sweep::{Grid, Run};
+use carat_lab::sweep::Grid;
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{Draft, HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS};
 use super::finding::Finding;
-use super::found::Found;
-use super::{Item, Scope, grids, paper};
+use super::{Basis, Draft, Found, Item, Scope, grids, paper};
 
 /// Bound of d ln rho: chosen on Cora's validation loss, see `docs/results.md`.
 const CLAMP: f64 = 1.0;
@@ -27,6 +26,12 @@ impl Item for Transductive {
         "Unlabelled entities with distribution targets"
     }
 
+    fn said(&self) -> &'static str {
+        "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
+                    with their labels, the others with the network's own averaged predictions; and attention is compared with \
+                    a distribution made of all effects of a node. Labels of validation and test nodes are never read."
+    }
+
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         let of_data = |data: &String| {
             let grid = grid(data, scope)?;
@@ -37,28 +42,32 @@ impl Item for Transductive {
         scope.datasets.iter().filter_map(of_data).flatten().collect()
     }
 
-    fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let said = "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
-                    with their labels, the others with the network's own averaged predictions; and attention is compared with \
-                    a distribution made of all effects of a node. Labels of validation and test nodes are never read.";
-        let mut draft = Draft::new(self, scope, said);
-        if found.runs.is_empty() {
-            return Ok(draft.nothing_yet(&grid_words(scope), &found));
-        }
-        let opponents = Opponents::of(&found);
+    fn grid_words(&self, scope: &Scope) -> String {
+        let grid = if scope.quick {
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
+             Squirrel, arxiv-tape)"
+        } else {
+            "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), lambda 1 and 5; \
+             Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
+        };
+        format!("{grid}; {}", grids::repetitions(scope))
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let opponents = Opponents::of(found);
         draft.found(opponents.sentences(scope));
         for measure in MEASURES {
             draft.push(Block::Table(opponents.table(scope, measure)));
         }
         draft.paragraph(HOW_TO_READ);
-        draft.runs(&grid_words(scope), &found, opponents.baseline.alone);
-        Ok(draft.finish())
+        draft.unused(opponents.baseline.alone);
+        Ok(())
     }
 
-    fn findings(&self, runs: &[Run], scope: &Scope) -> Result<Vec<Finding>, Error> {
-        let found = Found::of(runs, &self.grids(scope))?;
-        let control = Opponents::of(&found).control;
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
+        let control = Opponents::of(found).control;
         let finding = |measure: Measure| {
             let family = |protocol| Family::of(&control, &scope.datasets, protocol, measure, grids::counts);
             let (better, name) = (measure.better(), measure.name());
@@ -82,17 +91,6 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
         ("chameleon", false) => Some(grid.with("heads", [1, 3]).with("hidden", [10, 25])),
         (_, false) => Some(grid.with("heads", [1, 3]).with("hidden", [10, 100])),
     }
-}
-
-fn grid_words(scope: &Scope) -> String {
-    let grid = if scope.quick {
-        "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
-         Squirrel, arxiv-tape)"
-    } else {
-        "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), lambda 1 and 5; \
-         Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
-    };
-    format!("{grid}; {}", grids::repetitions(scope))
 }
 
 /// The variant against everything it must be held against.

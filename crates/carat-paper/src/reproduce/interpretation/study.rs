@@ -1,7 +1,6 @@
 //! Pairs of networks, trained and compared edge by edge.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 
 use carat::explain::{ExplainSettings, Group, Property, explain};
 use carat::{EffectSettings, Error, Protocol, TrainConfig, Trainer};
@@ -10,7 +9,6 @@ use carat_lab::parallel::in_parallel;
 use carat_lab::sweep::Grid;
 use carat_report::explain::{Contrast, Explanation, GroupSummary, SummarySettings};
 
-use super::super::found::key;
 use super::super::{Scope, grids};
 
 /// Pairs on the small graph, one per seed: each takes a fraction of a second.
@@ -18,7 +16,7 @@ const SEEDS: u64 = 5;
 
 /// A baseline and its regularised twin.
 #[derive(Debug, Clone)]
-pub(super) struct Pair {
+pub(in super::super) struct Pair {
     pub(super) protocol: Protocol,
     pub(super) found: Explanation,
 }
@@ -35,7 +33,7 @@ impl Pair {
 
 /// All pairs on one dataset.
 #[derive(Debug, Clone)]
-pub(super) struct Studied {
+pub(in super::super) struct Studied {
     pub(super) data: String,
     /// Why there are none.
     pub(super) problem: Option<String>,
@@ -48,27 +46,9 @@ impl Studied {
     }
 }
 
-/// What the last call trained, by what it was asked: a report asks for its section and again for its claims.
-static LAST: Mutex<Option<(String, Vec<Studied>)>> = Mutex::new(None);
-
 /// Trains and compares the pairs of some grids, one dataset each. The result depends on them and on the data alone.
-pub(super) fn studied(grids: &[Grid], scope: &Scope) -> Result<Vec<Studied>, Error> {
-    let mut configs = Vec::new();
-    for grid in grids {
-        configs.push(grid.runs()?);
-    }
-    let mut question = scope.data_dir.display().to_string();
-    for config in configs.iter().flatten() {
-        question.push_str(&key(config)?);
-    }
-    // A thread that panicked while it held the lock left what was there before.
-    let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some((_, answer)) = last.as_ref().filter(|(asked, _)| *asked == question) {
-        return Ok(answer.clone());
-    }
-    let answer = configs.iter().map(|configs| study(configs, scope)).collect::<Result<Vec<_>, _>>()?;
-    *last = Some((question, answer.clone()));
-    Ok(answer)
+pub(in super::super) fn studied(grids: &[Grid], scope: &Scope) -> Result<Vec<Studied>, Error> {
+    grids.iter().map(|grid| study(&grid.runs()?, scope)).collect()
 }
 
 fn study(configs: &[TrainConfig], scope: &Scope) -> Result<Studied, Error> {

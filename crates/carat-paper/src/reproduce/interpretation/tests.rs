@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use carat_lab::compare::made_up;
+use carat_lab::sweep::Run;
 
 use super::super::scope::everything;
+use super::super::tests::{findings, section};
 use super::*;
 
 /// Every run of the item, made up: its figures come from networks that it trains itself.
@@ -18,13 +20,13 @@ fn both_graphs_have_a_pair_per_protocol_and_missing_data_is_said() {
     let scope = everything(true);
     let runs = runs(&scope);
     assert_eq!(runs.len(), 8);
-    let section = Interpretation.section(&runs, &scope).unwrap();
+    let section = section(&Interpretation, &runs, &scope);
     let Some(Block::Points(points)) = section.blocks.get(2) else { panic!("{section:?}") };
     assert!(
         points[0].starts_with("Nothing on Cora, neither under protocol paper nor under protocol best: cora is not in")
     );
     assert_eq!(points.len(), 2);
-    let findings = Interpretation.findings(&runs, &scope).unwrap();
+    let findings = findings(&Interpretation, &runs, &scope);
     assert!(findings.len() == 2 && findings.iter().all(Finding::is_unknown));
 }
 
@@ -32,9 +34,9 @@ fn both_graphs_have_a_pair_per_protocol_and_missing_data_is_said() {
 fn a_part_of_the_runs_trains_nothing() {
     let scope = everything(true);
     let runs = &runs(&scope)[1..];
-    let section = Interpretation.section(runs, &scope).unwrap();
+    let section = section(&Interpretation, runs, &scope);
     assert_eq!(section.blocks.last(), Some(&Block::Command("carat reproduce interpretation --quick".into())));
-    assert!(Interpretation.findings(runs, &scope).unwrap().iter().all(Finding::is_unknown));
+    assert!(findings(&Interpretation, runs, &scope).iter().all(Finding::is_unknown));
 }
 
 #[test]
@@ -48,7 +50,7 @@ fn cora_s_edges_are_compared() {
     };
     let scope = Scope { datasets: vec!["cora".into()], data_dir, ..everything(true) };
     let runs = runs(&scope);
-    let section = Interpretation.section(&runs, &scope).unwrap();
+    let section = section(&Interpretation, &runs, &scope);
     let tables: Vec<&carat_report::Table> = section
         .blocks
         .iter()
@@ -62,5 +64,5 @@ fn cora_s_edges_are_compared() {
     assert!(tables[0].rows.iter().all(|row| row[4].value == Some(5.0)), "five seeds");
     assert!(section.blocks.iter().any(|block| matches!(block, Block::Chart(chart) if chart.panels.len() == 1)));
     // Cora alone says nothing about ogbn-arxiv.
-    assert!(Interpretation.findings(&runs, &scope).unwrap().iter().all(Finding::is_unknown));
+    assert!(findings(&Interpretation, &runs, &scope).iter().all(Finding::is_unknown));
 }
