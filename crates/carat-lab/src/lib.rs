@@ -25,4 +25,7 @@
 pub mod compare;
 pub mod parallel;
 pub mod sections;
+mod spurious;
 pub mod sweep;
+
+pub use spurious::{AttentionOnSpurious, attention_on_spurious};

@@ -2,10 +2,10 @@
 //!
 //! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that its
 //! spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed, strength
-//! and kind share the graph, the split, the initial weights and the batches, so that they pair, and every [`Measure`] is
-//! compared pair by pair. A further treatment or measure is one more variant; tables, figures and words follow.
+//! and kind share the graph, the split, the initial weights and the batches, so that they pair, and every one of the
+//! [`MEASURES`] is compared pair by pair. A further treatment is one more variant, a further measure one more of the list;
+//! tables, figures and words follow.
 
-mod attention;
 mod chart;
 mod measure;
 mod page;
@@ -19,16 +19,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use carat::{Error, Evaluator, Lambda, TrainConfig, Trainer, coherence};
 use carat_graph::Dataset;
 use carat_graph::generators::{PlantedConfig, planted};
+use carat_lab::attention_on_spurious;
 use carat_lab::parallel::in_parallel;
+use carat_lab::sweep::{Outcome, Run};
 use carat_nn::AttentionKind;
 use serde::Serialize;
 
-pub use attention::AttentionOnSpurious;
-pub use measure::Measure;
-use measure::Reference;
+pub use measure::MEASURES;
 pub use page::page;
-pub use report::{ArmReport, Comparison, DemoReport, GraphReport, RunReport, Verdict};
-pub use tables::{Table, measured, summary};
+pub use report::{ArmReport, CaseReport, DemoReport, GraphReport, Verdict};
+pub use tables::{measured, summary};
 pub use treatment::Treatment;
 pub use words::{conclusion, cost, planted_graph, statistics, treatments};
 
@@ -168,7 +168,7 @@ pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<Dem
 }
 
 /// One run and what its attention does.
-fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<RunReport, Error> {
+fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<Run, Error> {
     let dataset = config.graph(setting.shortcut, seed)?;
     let settings = TrainConfig { arch: setting.kind, seed, ..setting.treatment.settings(&config.train) };
     let split = settings.choose_split(&dataset)?;
@@ -179,16 +179,21 @@ fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<RunReport, 
     let test = Evaluator::new(&dataset, &split.test, settings.layers, settings.batch_size).score(&network)?;
     let test = test.ok_or_else(|| Error::Config("the planted graph has no test node; raise nodes".into()))?;
     let coherence = coherence(&network, &dataset, &split.test, settings.batch_size)?;
-    Ok(RunReport {
-        seed,
+    let outcome = Outcome {
+        test_loss: Some(test.loss),
+        test_accuracy: Some(test.accuracy),
         val_loss: validation.loss,
-        test_loss: test.loss,
-        test_accuracy: test.accuracy,
+        val_accuracy: validation.accuracy,
+        attention_kl: coherence.map(|coherence| coherence.attention_kl),
+        uniform_kl: coherence.map(|coherence| coherence.uniform_kl),
         attention_auc: coherence.and_then(|coherence| coherence.attention_auc),
-        attention: attention::measure(&network, &dataset, &split.test),
+        spurious: attention_on_spurious(&network, &dataset, &split.test),
         epochs,
-        best_epoch,
-    })
+        kept_epoch: best_epoch,
+        // Not timed: the report depends on the settings alone.
+        train_seconds: 0.0,
+    };
+    Ok(Run { config: settings, outcome })
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub fn outcome(test_loss: f64) -> Outcome {
         attention_kl: Some(test_loss / 10.0),
         uniform_kl: Some(0.05),
         attention_auc: Some(0.5 + 0.1 / (1.0 + test_loss)),
+        spurious: None,
         epochs: 30,
         kept_epoch: 20,
         train_seconds: 1.0 + test_loss,

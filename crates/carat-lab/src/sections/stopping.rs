@@ -99,6 +99,7 @@ fn run(training: &TrainingCurve, rule: Rule) -> Option<Run> {
         attention_kl: None,
         uniform_kl: None,
         attention_auc: None,
+        spurious: None,
         epochs: training.curve.epochs(),
         kept_epoch: kept + 1,
         train_seconds: 0.0,

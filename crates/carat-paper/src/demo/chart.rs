@@ -1,15 +1,18 @@
 //! A measure against the strength of the shortcut: every run, and lines through the means of each treatment.
 
+use carat_lab::compare::Measure;
 use carat_nn::AttentionKind;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark, extent};
+use carat_report::words;
 
-use super::{DemoReport, Measure, Reference, Treatment};
+use super::measure::{Reference, title};
+use super::{DemoReport, Treatment};
 
 /// One panel per attention kind.
 pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
     let treatments: Vec<Treatment> = report.config.treatments().filter(|t| *t != Treatment::Oracle).collect();
     let shown = report.arms.iter().filter(|arm| arm.shortcut.is_some());
-    let values = shown.flat_map(|arm| arm.runs.iter().filter_map(|run| measure.of(run)));
+    let values = shown.flat_map(|arm| arm.runs.iter().filter_map(|run| measure.of(&run.outcome)));
     let references = report.config.kinds.iter().flat_map(|&kind| reference(report, measure, kind));
     let range = extent(values.chain(references.map(|(_, value)| value)), 0.06);
     let strengths = extent(report.config.shortcuts.iter().copied(), 0.15);
@@ -18,15 +21,15 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
         title: kind.name().to_string(),
         note: String::new(),
         x: axis("strength of the shortcut", strengths),
-        y: axis(measure.label(), range),
+        y: axis(measure.name(), range),
         marks: marks(report, measure, kind, &treatments, strengths.1 - strengths.0),
     });
-    let direction = if measure.lower_is_better() { "Lower is better." } else { "Higher is better." };
     Chart {
-        title: format!("{} against the strength of the shortcut", measure.title()),
+        title: format!("{} against the strength of the shortcut", title(measure)),
         caption: format!(
-            "Shown is {}. {direction} A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
-            measure.meaning()
+            "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
+            measure.meaning(),
+            words::capitalised(measure.better())
         ),
         series: treatments.iter().map(|treatment| treatment.label().to_string()).collect(),
         panels: panels.collect(),
@@ -35,7 +38,7 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
 
 /// What is drawn for one attention kind; `span` is the distance between the ends of the horizontal axis.
 fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments: &[Treatment], span: f64) -> Vec<Mark> {
-    let name = measure.reference().label().to_string();
+    let name = Reference::of(measure).label().to_string();
     let mut lines = vec![Mark::Guide { points: reference(report, measure, kind), name }];
     let mut dots = Vec::new();
     for (series, &treatment) in treatments.iter().enumerate() {
@@ -45,8 +48,8 @@ fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments:
         let (mut points, mut means) = (Vec::new(), Vec::new());
         for &shortcut in &report.config.shortcuts {
             let Some(arm) = report.arm(Some(shortcut), kind, treatment) else { continue };
-            for (run, value) in arm.runs.iter().filter_map(|run| Some((run, measure.of(run)?))) {
-                let tip = format!("{kind}, {name}, shortcut {shortcut}, seed {}: {value:.3}", run.seed);
+            for (run, value) in arm.runs.iter().filter_map(|run| Some((run, measure.of(&run.outcome)?))) {
+                let tip = format!("{kind}, {name}, shortcut {shortcut}, seed {}: {value:.3}", run.config.seed);
                 dots.push(Mark::Dot { at: (shortcut + aside, value), series, radius: 2.2, tip });
             }
             if let Some(spread) = arm.spread(measure) {
@@ -63,7 +66,7 @@ fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments:
 
 /// The dashed line of a panel.
 fn reference(report: &DemoReport, measure: Measure, kind: AttentionKind) -> Vec<(f64, f64)> {
-    let at = |shortcut: f64| match measure.reference() {
+    let at = |shortcut: f64| match Reference::of(measure) {
         Reference::UniformAttention => {
             Some(report.arm(Some(shortcut), kind, Treatment::Baseline)?.uniform_attention?.mean)
         }

@@ -4,8 +4,8 @@ use carat_report::page::Page;
 use carat_report::{Cell, Column, Table};
 
 use super::{
-    DemoConfig, DemoReport, Measure, Table as Texts, Verdict, chart, conclusion, cost, measured, planted_graph,
-    statistics, summary, treatments,
+    DemoConfig, DemoReport, MEASURES, Verdict, chart, conclusion, cost, measured, planted_graph, statistics, summary,
+    treatments,
 };
 
 /// The whole page: what came out, a figure and a table per measure, what was measured and how to repeat it.
@@ -17,20 +17,19 @@ pub fn page(report: &DemoReport) -> String {
     page.list(&treatments.collect::<Vec<_>>());
     page.heading("What came out");
     conclusion(report).iter().for_each(|sentence| page.paragraph(sentence));
-    show(&mut page, &summary(report));
+    page.table(&summary(report));
     page.paragraph(&statistics(report));
     page.paragraph(&cost(report));
-    for measure in Measure::ALL {
+    for measure in MEASURES {
         page.chart(&chart::sweep(report, measure));
-        measured(report, measure).iter().for_each(|table| show(&mut page, table));
+        measured(report, measure).iter().for_each(|table| page.table(table));
     }
     page.heading("What this shows, and what it does not");
     page.list(&limits(report));
     page.heading("How it was measured");
     page.paragraph(&method(report));
     page.paragraph(&strength(&report.config));
-    let headings = ["setting", ">value"].map(String::from).to_vec();
-    show(&mut page, &Texts { title: "Settings".into(), headings, rows: settings(&report.config) });
+    page.table(&settings(&report.config));
     page.paragraph(
         "The same command gives the same numbers on any number of threads. They lie in this file as JSON, with every run, \
          in the element with the id 'report'.",
@@ -38,23 +37,6 @@ pub fn page(report: &DemoReport) -> String {
     page.code(&command(&report.config));
     page.data("report", report);
     page.finish()
-}
-
-fn show(page: &mut Page, texts: &Texts) {
-    let column = |heading: &String| match heading.strip_prefix('>') {
-        Some(heading) => Column::numbers(heading),
-        None => Column::words(heading),
-    };
-    // Readers sort by the number that a text begins with.
-    let number = |text: &String| text.split(',').next().and_then(|first| first.parse().ok());
-    let cell = |text: &String| Cell { value: number(text), ..Cell::words(text) };
-    let row = |texts: &Vec<String>| texts.iter().map(cell).collect();
-    page.table(&Table {
-        name: String::new(),
-        caption: texts.title.clone(),
-        columns: texts.headings.iter().map(column).collect(),
-        rows: texts.rows.iter().map(row).collect(),
-    });
 }
 
 fn limits(report: &DemoReport) -> Vec<String> {
@@ -112,7 +94,7 @@ fn strength(config: &DemoConfig) -> String {
     }
 }
 
-fn settings(config: &DemoConfig) -> Vec<Vec<String>> {
+fn settings(config: &DemoConfig) -> Table {
     let (planted, train) = (&config.planted, &config.train);
     let settings = [
         ("graphs per strength (seeds)", config.seeds.to_string()),
@@ -128,7 +110,9 @@ fn settings(config: &DemoConfig) -> Vec<Vec<String>> {
         ("learning rate", train.lr.to_string()),
         ("most epochs", train.epochs.to_string()),
     ];
-    settings.map(|(name, value)| vec![name.to_string(), value]).to_vec()
+    let rows = settings.map(|(name, value)| vec![Cell::words(name), Cell::words(value)]).to_vec();
+    let columns = vec![Column::words("setting"), Column::numbers("value")];
+    Table { name: String::new(), caption: "Settings".into(), columns, rows }
 }
 
 /// The command that repeats the demo.

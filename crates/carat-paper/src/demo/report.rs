@@ -1,11 +1,14 @@
 //! What the demo found, in the form that `--json` prints and the page shows.
 
 use carat_graph::{Dataset, Flags};
+use carat_lab::AttentionOnSpurious;
+use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
+use carat_lab::sweep::Run;
 use carat_nn::AttentionKind;
-use carat_report::statistics::{Spread, wilcoxon_greater};
-use serde::Serialize;
+use carat_report::statistics::Spread;
+use serde::{Serialize, Serializer};
 
-use super::{AttentionOnSpurious, DemoConfig, Measure, Setting, Treatment};
+use super::{DemoConfig, MEASURES, Setting, Treatment};
 
 /// Everything that [`super::run`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,7 +18,7 @@ pub struct DemoReport {
     /// One entry per strength of the shortcut, attention kind and treatment.
     pub arms: Vec<ArmReport>,
     /// Treatments against their opponents, one entry per strength, attention kind and measure.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<CaseReport>,
     /// The settings.
     pub config: DemoConfig,
 }
@@ -59,33 +62,39 @@ pub struct ArmReport {
     /// Probability that attention ranks a useful in-edge above a spurious one.
     pub useful_above_spurious: Option<Spread>,
     /// The runs, by seed.
-    pub runs: Vec<RunReport>,
+    #[serde(serialize_with = "in_short")]
+    pub runs: Vec<Run>,
 }
 
-/// One run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RunReport {
-    /// Seed of the graph, the initial weights and the batches.
-    pub seed: u64,
-    /// Validation loss of the weights that were kept.
-    pub val_loss: f64,
-    /// Mean cross-entropy over test nodes.
-    pub test_loss: f64,
-    /// Share of test nodes predicted right.
-    pub test_accuracy: f64,
-    /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
-    pub attention_auc: Option<f64>,
-    /// Attention on spurious edges; `None` where the run's graph has none.
-    pub attention: Option<AttentionOnSpurious>,
-    /// Epochs trained.
-    pub epochs: usize,
-    /// Epoch whose weights were kept.
-    pub best_epoch: usize,
+/// What is told of a run whose settings are known.
+#[derive(Serialize)]
+struct Short {
+    seed: u64,
+    val_loss: f64,
+    test_loss: Option<f64>,
+    test_accuracy: Option<f64>,
+    attention_auc: Option<f64>,
+    attention: Option<AttentionOnSpurious>,
+    epochs: usize,
+    best_epoch: usize,
+}
+
+fn in_short<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(runs.iter().map(|Run { config, outcome }| Short {
+        seed: config.seed,
+        val_loss: outcome.val_loss,
+        test_loss: outcome.test_loss,
+        test_accuracy: outcome.test_accuracy,
+        attention_auc: outcome.attention_auc,
+        attention: outcome.spurious,
+        epochs: outcome.epochs,
+        best_epoch: outcome.kept_epoch,
+    }))
 }
 
 /// A treatment against an opponent in one measure, seed by seed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct CaseReport {
     /// Strength of the shortcut.
     pub shortcut: f64,
     /// Attention kind.
@@ -153,50 +162,55 @@ impl GraphReport {
 
 impl ArmReport {
     /// Sums up the runs; `None` where there are none.
-    pub(super) fn of(Setting { shortcut, kind, treatment }: Setting, runs: Vec<RunReport>) -> Option<Self> {
-        let spread = |figure: &dyn Fn(&RunReport) -> Option<f64>| {
-            Spread::of(&runs.iter().filter_map(figure).collect::<Vec<f64>>())
+    pub(super) fn of(Setting { shortcut, kind, treatment }: Setting, runs: Vec<Run>) -> Option<Self> {
+        let attention = |figure: fn(AttentionOnSpurious) -> f64| {
+            Spread::of(&runs.iter().filter_map(|run| run.outcome.spurious).map(figure).collect::<Vec<_>>())
         };
         Some(Self {
             shortcut,
             arch: kind,
             treatment,
-            test_loss: spread(&|run| Some(run.test_loss))?,
-            test_accuracy: spread(&|run| Some(run.test_accuracy))?,
-            attention_auc: spread(&|run| run.attention_auc),
-            spurious_attention: spread(&|run| Some(run.attention?.share)),
-            uniform_attention: spread(&|run| Some(run.attention?.uniform)),
-            useful_above_spurious: spread(&|run| Some(run.attention?.auc)),
+            test_loss: spread(&runs, Measure::TestLoss)?,
+            test_accuracy: spread(&runs, Measure::TestAccuracy)?,
+            attention_auc: spread(&runs, Measure::AttentionAuc),
+            spurious_attention: spread(&runs, Measure::SpuriousAttention),
+            uniform_attention: attention(|attention| attention.uniform),
+            useful_above_spurious: attention(|attention| attention.auc),
             runs,
         })
     }
 
     /// A measure's mean and deviation over the runs.
     pub fn spread(&self, measure: Measure) -> Option<Spread> {
-        match measure {
-            Measure::SpuriousAttention => self.spurious_attention,
-            Measure::TestLoss => Some(self.test_loss),
-            Measure::TestAccuracy => Some(self.test_accuracy),
-            Measure::AttentionAuc => self.attention_auc,
-        }
+        spread(&self.runs, measure)
+    }
+
+    /// The way that its runs are regularised; `None` for plain ones.
+    fn method(&self) -> Option<Method> {
+        Method::of(&self.runs.first()?.config)
     }
 }
 
-impl Comparison {
+fn spread(runs: &[Run], measure: Measure) -> Option<Spread> {
+    Spread::of(&runs.iter().filter_map(|run| measure.of(&run.outcome)).collect::<Vec<_>>())
+}
+
+impl CaseReport {
     /// `None` where the arms have no pair of runs with the measure.
     fn of(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Self> {
-        let pairs = arm.runs.iter().zip(&against.runs);
-        let changes: Vec<f64> = pairs.filter_map(|(run, other)| Some(measure.of(run)? - measure.of(other)?)).collect();
-        let falls: Vec<f64> = changes.iter().map(|change| -change).collect();
-        let (p_higher, p_lower) = (wilcoxon_greater(&changes)?, wilcoxon_greater(&falls)?);
-        let (p_better, p_worse) = if measure.lower_is_better() { (p_lower, p_higher) } else { (p_higher, p_lower) };
+        let runs: Vec<&Run> = arm.runs.iter().chain(&against.runs).collect();
+        let other = against.method();
+        let opponent = other.as_ref().map_or(Opponent::Baseline, Opponent::Method);
+        let pairing = Pairing::of(&runs, &arm.method()?, opponent);
+        let found = Comparison::of(&pairing.pairs.iter().collect::<Vec<&Pair<'_>>>(), measure)?;
+        let (p_better, p_worse) = (found.p_better?, found.p_worse?);
         Some(Self {
             shortcut: arm.shortcut?,
             arch: arm.arch,
             treatment: arm.treatment,
             against: against.treatment,
             measure,
-            change: Spread::of(&changes)?,
+            change: Spread::of(&found.changes)?,
             p_better,
             p_worse,
             verdict: Verdict::of(p_better, p_worse),
@@ -216,7 +230,7 @@ impl DemoReport {
         for arm in &report.arms {
             for against in arm.treatment.opponents() {
                 let Some(other) = report.arm(arm.shortcut, arm.arch, against) else { continue };
-                comparisons.extend(Measure::ALL.into_iter().filter_map(|measure| Comparison::of(arm, other, measure)));
+                comparisons.extend(MEASURES.into_iter().filter_map(|measure| CaseReport::of(arm, other, measure)));
             }
         }
         report.comparisons = comparisons;
@@ -239,7 +253,7 @@ impl DemoReport {
         &self,
         (treatment, against): (Treatment, Treatment),
         measure: Measure,
-    ) -> impl Iterator<Item = &Comparison> {
+    ) -> impl Iterator<Item = &CaseReport> {
         let all = self.comparisons.iter().filter(move |c| c.measure == measure);
         all.filter(move |c| c.treatment == treatment && c.against == against)
     }

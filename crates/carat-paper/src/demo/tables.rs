@@ -1,47 +1,42 @@
 //! The demo's tables, the same on the terminal and on the page.
 
-use super::{Comparison, DemoReport, Measure, Treatment, Verdict};
+use carat_lab::compare::Measure;
+use carat_report::{Cell, Column, Table, words};
 
-/// A table of texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// What it shows.
-    pub title: String,
-    /// Headings; those of columns that are aligned to the right start with `>`.
-    pub headings: Vec<String>,
-    /// One text per heading.
-    pub rows: Vec<Vec<String>>,
-}
+use super::measure::title;
+use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
 /// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
 /// signal differs from the baseline and from its control. One table per such treatment.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
-    let direction = if measure.lower_is_better() { "lower is better" } else { "higher is better" };
     let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
     let table = |(treatment, control): (Treatment, Treatment)| {
         let whose = match treatment {
             Treatment::Car => String::new(),
             _ => format!(": {} and {}", treatment.label(), control.label()),
         };
-        let headings = ["shortcut", "attention", ">baseline", ">control", ">CAR", ">CAR - baseline", ">CAR - control"];
+        let mut columns = ["shortcut", "attention"].map(Column::words).to_vec();
+        columns.extend(["baseline", "control", "CAR", "CAR - baseline", "CAR - control"].map(Column::numbers));
         let cells =
             report.config.shortcuts.iter().flat_map(|&s| report.config.kinds.iter().map(move |&kind| (s, kind)));
         let rows = cells.map(|(shortcut, kind)| {
             let mean = |treatment| {
-                let spread = report.arm(Some(shortcut), kind, treatment).and_then(|arm| arm.spread(measure));
-                spread.map_or("-".to_string(), |spread| format!("{:.3}", spread.mean))
+                let arm = report.arm(Some(shortcut), kind, treatment);
+                words::number_cell(arm.and_then(|arm| arm.spread(measure)).map(|spread| spread.mean), 3)
             };
             let change = |against| {
-                let mut comparisons = report.comparisons_of((treatment, against), measure);
-                comparisons.find(|c| c.shortcut == shortcut && c.arch == kind).map_or("-".to_string(), change)
+                let mut cases = report.comparisons_of((treatment, against), measure);
+                let case = cases.find(|case| case.shortcut == shortcut && case.arch == kind);
+                case.map_or(Cell::words(words::UNDEFINED), change)
             };
+            let names = [Cell::number(shortcut.to_string(), shortcut), Cell::words(kind.name())];
             let means = [Treatment::Baseline, control, treatment].map(mean);
-            let changes = [Treatment::Baseline, control].map(change);
-            [shortcut.to_string(), kind.to_string()].into_iter().chain(means).chain(changes).collect()
+            names.into_iter().chain(means).chain([Treatment::Baseline, control].map(change)).collect()
         });
         Table {
-            title: format!("{}, {direction}{whose}", measure.title()),
-            headings: headings.map(String::from).to_vec(),
+            name: String::new(),
+            caption: format!("{}, {} is better{whose}", title(measure), measure.better()),
+            columns,
             rows: rows.collect(),
         }
     };
@@ -50,46 +45,38 @@ pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
 
 /// How many attention kinds come out which way, for every comparison, measure and strength of the shortcut.
 pub fn summary(report: &DemoReport) -> Table {
-    let strengths = report.config.shortcuts.iter().map(|shortcut| format!("shortcut {shortcut}"));
-    let headings = ["treatment", "against", "measure"].map(String::from).into_iter().chain(strengths);
-    let pairs = report.matches().flat_map(|pair| Measure::ALL.map(|measure| (pair, measure)));
+    let mut columns = ["treatment", "against", "measure"].map(Column::words).to_vec();
+    columns.extend(report.config.shortcuts.iter().map(|shortcut| Column::words(format!("shortcut {shortcut}"))));
+    let pairs = report.matches().flat_map(|pair| MEASURES.map(|measure| (pair, measure)));
     let rows = pairs.map(|(pair, measure)| {
         let counts = report.config.shortcuts.iter().map(|&shortcut| {
-            let verdicts = report.comparisons_of(pair, measure).filter(|c| c.shortcut == shortcut).map(|c| c.verdict);
-            counts(&verdicts.collect::<Vec<_>>())
+            let cases = report.comparisons_of(pair, measure).filter(|case| case.shortcut == shortcut);
+            Cell::words(counts(&cases.map(|case| case.verdict).collect::<Vec<_>>()))
         });
-        let names = [pair.0.label(), pair.1.label(), measure.label()].map(String::from);
+        let names = [pair.0.label(), pair.1.label(), measure.name()].map(Cell::words);
         names.into_iter().chain(counts).collect()
     });
-    let title = "How many attention kinds come out clearly better, clearly worse, or neither".to_string();
-    Table { title, headings: headings.collect(), rows: rows.collect() }
+    let caption = "How many attention kinds come out clearly better, clearly worse, or neither".to_string();
+    Table { name: String::new(), caption, columns, rows: rows.collect() }
 }
 
 fn counts(verdicts: &[Verdict]) -> String {
-    let words = [(Verdict::Better, "better"), (Verdict::Unclear, "unclear"), (Verdict::Worse, "worse")];
-    let counts = words.map(|(verdict, word)| (verdicts.iter().filter(|v| **v == verdict).count(), word));
+    let names = [(Verdict::Better, "better"), (Verdict::Unclear, "unclear"), (Verdict::Worse, "worse")];
+    let counts = names.map(|(verdict, word)| (verdicts.iter().filter(|v| **v == verdict).count(), word));
     let texts: Vec<String> =
         counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    if texts.is_empty() { "-".to_string() } else { texts.join(", ") }
+    if texts.is_empty() { words::UNDEFINED.to_string() } else { texts.join(", ") }
 }
 
-fn change(comparison: &Comparison) -> String {
-    let unclear = if comparison.verdict == Verdict::Unclear { "unclear, " } else { "" };
-    format!("{:+.3}, {unclear}p {}", comparison.change.mean, p_value(comparison.p()))
-}
-
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "<0.001".to_string() } else { format!("{p:.3}") }
+fn change(case: &CaseReport) -> Cell {
+    let unclear = if case.verdict == Verdict::Unclear { "unclear, " } else { "" };
+    let mean = case.change.mean;
+    Cell::number(format!("{mean:+.3}, {unclear}p {}", words::probability(case.p())), mean)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn small_probabilities_are_bounded() {
-        assert_eq!([0.00390625, 0.5, 0.00099].map(p_value), ["0.004", "0.500", "<0.001"]);
-    }
 
     #[test]
     fn counts_name_what_there_is() {

@@ -34,14 +34,14 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
     let expected: Vec<_> = config.settings().into_iter().map(|s| (s.shortcut, s.kind, s.treatment)).collect();
     assert_eq!(arms, expected);
     for arm in &report.arms {
-        assert_eq!(arm.runs.iter().map(|run| run.seed).collect::<Vec<_>>(), [0, 1]);
-        let mean = arm.runs.iter().map(|run| run.test_accuracy).sum::<f64>() / 2.0;
+        assert_eq!(arm.runs.iter().map(|run| run.config.seed).collect::<Vec<_>>(), [0, 1]);
+        let mean = arm.runs.iter().map(|run| run.outcome.test_accuracy.unwrap()).sum::<f64>() / 2.0;
         assert!((arm.test_accuracy.mean - mean).abs() < 1e-12);
         assert!(arm.test_accuracy.deviation.is_some() && arm.attention_auc.is_some());
         let spurious = arm.treatment != Treatment::Oracle;
         assert_eq!([arm.spurious_attention, arm.uniform_attention].map(|a| a.is_some()), [spurious; 2]);
         assert_eq!(arm.shortcut.is_some(), spurious);
-        assert!(arm.runs.iter().all(|run| run.best_epoch >= 1 && run.best_epoch <= run.epochs));
+        assert!(arm.runs.iter().all(|run| run.outcome.kept_epoch >= 1 && run.outcome.kept_epoch <= run.outcome.epochs));
     }
     // What uniform attention does depends on the graph alone.
     for &shortcut in &config.shortcuts {
@@ -68,12 +68,15 @@ fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
     let report = run(&config, &|_| {}).unwrap();
     assert_eq!(report.arms.len(), 3 * 6);
     for kind in &config.kinds {
-        let runs = |treatment| &report.arm(Some(0.4), *kind, treatment).unwrap().runs;
+        let runs = |treatment| {
+            let runs = report.arm(Some(0.4), *kind, treatment).unwrap().runs.iter();
+            runs.map(|run| run.outcome).collect::<Vec<_>>()
+        };
         assert_eq!(runs(Treatment::Control), runs(Treatment::Baseline), "{kind}");
         // Where deletions ask for what lies between two layers, and where a batch has more targets, sums are taken in another
         // order, which changes the last bits.
         for treatment in [Treatment::Car, Treatment::EveryNodeControl, Treatment::EveryNode] {
-            let difference = runs(treatment)[0].test_loss - runs(Treatment::Baseline)[0].test_loss;
+            let difference = runs(treatment)[0].test_loss.unwrap() - runs(Treatment::Baseline)[0].test_loss.unwrap();
             assert!(difference.abs() < 1e-6, "{kind} {}: {difference}", treatment.label());
         }
     }
@@ -106,7 +109,7 @@ fn seeds_start_where_asked() {
     let kinds = vec![AttentionKind::Gat];
     let config = DemoConfig { first_seed: u64::MAX, train, kinds, shortcuts: vec![0.4], ..small() };
     let report = run(&config, &|_| {}).unwrap();
-    assert_eq!(report.arms[0].runs.iter().map(|run| run.seed).collect::<Vec<_>>(), [u64::MAX, 0]);
+    assert_eq!(report.arms[0].runs.iter().map(|run| run.config.seed).collect::<Vec<_>>(), [u64::MAX, 0]);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What the demo says in words, the same on the terminal and on the page. Whatever is said about the outcome is chosen by
 //! the comparisons' verdicts.
 
-use super::{Comparison, DemoReport, Measure, Treatment, Verdict};
+use carat_lab::compare::Measure;
+use carat_report::words::list;
+
+use super::{CaseReport, DemoReport, Treatment, Verdict};
 
 /// What a planted graph is.
 pub fn planted_graph(report: &DemoReport) -> String {
@@ -62,7 +65,7 @@ fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
     let counts = |measure| Counts::of(report, (treatment, Treatment::Baseline), measure);
     let words = |measure: Measure| {
         let Counts { better, worse, .. } = counts(measure);
-        format!("clearly lower {} in {}, clearly higher in {}", measure.label(), number(better), number(worse))
+        format!("clearly lower {} in {}, clearly higher in {}", measure.name(), number(better), number(worse))
     };
     format!(
         "Against the baseline, over {} cases (a strength of the shortcut and an attention kind), {} has {}; and {}.",
@@ -125,8 +128,8 @@ fn number(count: usize) -> String {
 }
 
 /// Strengths of the shortcut, with the kinds where they are not all.
-fn places<'a>(report: &DemoReport, comparisons: impl Iterator<Item = &'a Comparison>) -> String {
-    let comparisons: Vec<&Comparison> = comparisons.collect();
+fn places<'a>(report: &DemoReport, comparisons: impl Iterator<Item = &'a CaseReport>) -> String {
+    let comparisons: Vec<&CaseReport> = comparisons.collect();
     let places = report.config.shortcuts.iter().filter_map(|&shortcut| {
         let kinds: Vec<String> =
             comparisons.iter().filter(|c| c.shortcut == shortcut).map(|c| c.arch.to_string()).collect();
@@ -145,15 +148,6 @@ fn too_few(seeds: usize) -> String {
 
 fn graphs(seeds: usize) -> String {
     if seeds == 1 { "one graph".to_string() } else { format!("{seeds} graphs") }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 #[cfg(test)]

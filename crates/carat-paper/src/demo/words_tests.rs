@@ -1,11 +1,14 @@
 //! Every sentence about the outcome, on reports made up so that each branch is taken.
 
+use carat::TrainConfig;
+use carat_lab::AttentionOnSpurious;
+use carat_lab::compare::made_up;
+use carat_lab::sweep::{Outcome, Run};
 use carat_nn::AttentionKind::{self, Gat, GatV2};
+use carat_report::Table;
 
 use super::*;
-use crate::demo::{
-    ArmReport, AttentionOnSpurious, DemoConfig, GraphReport, RunReport, Setting, measured, page, summary,
-};
+use crate::demo::{ArmReport, DemoConfig, GraphReport, Setting, measured, page, summary};
 
 /// A report of two kinds and two strengths. `control` and `car` add to the baseline's test loss and attention on spurious
 /// edges; each seed adds a little noise of its own to every run, and 0.001 of it to the difference.
@@ -24,16 +27,12 @@ fn report(
         };
         let runs = (0..seeds).map(|seed| {
             let value = 0.5 + 0.01 * seed as f64 + shift * (1.0 + 0.001 * seed as f64);
-            RunReport {
-                seed: seed as u64,
-                val_loss: value,
-                test_loss: value,
-                test_accuracy: 1.0 - value,
-                attention_auc: Some(0.5),
-                attention: shortcut.map(|_| AttentionOnSpurious { share: value, uniform: 0.4, auc: 0.5 }),
-                epochs: 30,
-                best_epoch: 10,
-            }
+            let train = treatment.settings(&config.train);
+            let settings = TrainConfig { arch: kind, seed: seed as u64, ..train };
+            let spurious = shortcut.map(|_| AttentionOnSpurious { share: value, uniform: 0.4, auc: 0.5 });
+            let made_up = made_up::outcome(value);
+            let (test_accuracy, attention_auc) = (Some(1.0 - value), Some(0.5));
+            Run { config: settings, outcome: Outcome { test_accuracy, attention_auc, spurious, ..made_up } }
         });
         ArmReport::of(setting, runs.collect())
     });
@@ -139,22 +138,32 @@ fn accuracy_that_falls_is_worse_and_loss_that_falls_is_better() {
     assert_eq!(verdict(Measure::AttentionAuc), (Verdict::Unclear, 1.0, 1.0, false));
 }
 
+/// A table's headings, those of numbers marked.
+fn headings(table: &Table) -> Vec<String> {
+    let mark = |numeric| if numeric { ">" } else { "" };
+    table.columns.iter().map(|column| format!("{}{}", mark(column.numeric), column.heading)).collect()
+}
+
+fn texts(table: &Table, row: usize) -> Vec<&str> {
+    table.rows[row].iter().map(|cell| cell.text.as_str()).collect()
+}
+
 #[test]
 fn tables_tell_the_same() {
     let report = report(8, |_, _| -0.1, |shortcut, _| if shortcut == 0.2 { -0.2 } else { 0.1 });
     let loss = measured(&report, Measure::TestLoss).pop().unwrap();
-    assert_eq!(loss.title, "Test loss, lower is better");
+    assert_eq!(loss.caption, "Test loss, lower is better");
     assert_eq!(
-        loss.headings,
+        headings(&loss),
         ["shortcut", "attention", ">baseline", ">control", ">CAR", ">CAR - baseline", ">CAR - control"]
     );
-    assert_eq!(loss.rows[0], ["0.2", "gat", "0.535", "0.435", "0.334", "-0.201, p 0.004", "-0.100, p 0.004"]);
-    assert_eq!(loss.rows[3], ["0.8", "gatv2", "0.535", "0.435", "0.635", "+0.100, p 0.004", "+0.201, p 0.004"]);
-    let unclear = &measured(&report, Measure::AttentionAuc)[0].rows[0];
-    assert_eq!(unclear[5..], ["+0.000, unclear, p 1.000", "+0.000, unclear, p 1.000"]);
+    assert_eq!(texts(&loss, 0), ["0.2", "gat", "0.535", "0.435", "0.334", "-0.201, p 0.004", "-0.100, p 0.004"]);
+    assert_eq!(texts(&loss, 3), ["0.8", "gatv2", "0.535", "0.435", "0.635", "+0.100, p 0.004", "+0.201, p 0.004"]);
+    let auc = measured(&report, Measure::AttentionAuc).remove(0);
+    assert_eq!(texts(&auc, 0)[5..], ["+0.000, unclear, p 1.000", "+0.000, unclear, p 1.000"]);
     let summary = summary(&report);
-    assert_eq!(summary.headings, ["treatment", "against", "measure", "shortcut 0.2", "shortcut 0.8"]);
-    assert_eq!(summary.rows[5], ["CAR", "control", "test loss", "2 better", "2 worse"]);
+    assert_eq!(headings(&summary), ["treatment", "against", "measure", "shortcut 0.2", "shortcut 0.8"]);
+    assert_eq!(texts(&summary, 5), ["CAR", "control", "test loss", "2 better", "2 worse"]);
 }
 
 #[test]

@@ -12,10 +12,10 @@
 use carat_graph::{Blocks, Dataset};
 use carat_nn::{Input, Network, Workspace};
 use carat_report::statistics::area_under_curve;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Attention of one network on the spurious in-edges of test nodes; the top of this file defines the figures.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AttentionOnSpurious {
     /// Mean attention that a node spends on spurious in-edges.
     pub share: f64,
@@ -27,7 +27,7 @@ pub struct AttentionOnSpurious {
 
 /// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data knows no spurious edges or
 /// none of the nodes has in-edges of both kinds.
-pub(super) fn measure(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Option<AttentionOnSpurious> {
+pub fn attention_on_spurious(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Option<AttentionOnSpurious> {
     let truth = dataset.spurious()?;
     let alpha = last_layer_attention(network, dataset);
     let (mut share, mut uniform, mut auc, mut counted) = (0.0, 0.0, 0.0, 0usize);
@@ -74,9 +74,9 @@ mod tests {
         let sizes =
             NetworkConfig { arch: AttentionKind::Transformer, features: 1, hidden: 4, heads: 2, layers: 1, classes: 2 };
         let network = Network::new(sizes, 7).unwrap();
-        let found = measure(&network, &dataset, &[0, 1]).unwrap();
+        let found = attention_on_spurious(&network, &dataset, &[0, 1]).unwrap();
         assert!((found.share - 1.0 / 3.0).abs() < 1e-6 && (found.uniform - 1.0 / 3.0).abs() < 1e-12);
         assert!((found.auc - 0.5).abs() < 1e-12);
-        assert_eq!(measure(&network, &dataset, &[1]), None);
+        assert_eq!(attention_on_spurious(&network, &dataset, &[1]), None);
     }
 }
