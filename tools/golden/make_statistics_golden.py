@@ -1,9 +1,9 @@
-"""Writes the golden file that carat-lab's statistics are tested against, from scipy and NumPy.
+"""Writes the golden file that carat-report's statistics are tested against, from scipy and NumPy.
 
-    python tools/golden/make_statistics_golden.py [--out crates/carat-lab/tests/golden]
+    python tools/golden/make_statistics_golden.py [--out crates/carat-report/tests/golden]
 
 Samples are stored as rules that Python and Rust compute to the same bits (`sample` below, and its twin in
-`crates/carat-lab/tests/statistics.rs`), results as numbers. Signed-rank probabilities that come from counting are also
+`crates/carat-report/tests/statistics.rs`), results as numbers. Signed-rank probabilities that come from counting are also
 computed with whole numbers, because scipy's lose their digits far out in the tail. `README.md` lists the fields.
 """
 
@@ -211,7 +211,7 @@ def corrections(seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat-lab/tests/golden")
+    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat-report/tests/golden")
     out = parser.parse_args().out
     warnings.simplefilter("ignore", RuntimeWarning)
     samples = [one_sample(kind, n, 100 * k + s) for k, kind in enumerate(KINDS) for s, n in enumerate(SIZES)]

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use carat_lab::compare::words;
-use carat_lab::report::{Block, Column, Table};
+use carat_report::{Block, Column, Table, words};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -131,7 +130,7 @@ fn indented(point: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carat_lab::report::Cell;
+    use carat_report::Cell;
 
     #[test]
     fn numbers_are_grouped() {

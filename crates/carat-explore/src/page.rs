@@ -1,7 +1,7 @@
 //! The page: the same document for the server and for a file. Its script asks the server, or reads the data in the file.
 
-use carat_lab::figures;
-use carat_lab::page::{self, data_element, escape};
+use carat_report::figures;
+use carat_report::page::{self, data_element, escape};
 use serde::Serialize;
 
 use crate::http::Response;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use carat::Lambda;
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::demo::{self, DemoConfig, DemoReport, Measure};
+use carat_paper::demo::{self, DemoConfig, DemoReport};
+use carat_report::Block;
 use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
-use crate::output::{WIDTH, check_folder, show, table, wrap};
+use crate::output::{WIDTH, blocks, check_folder, show, wrap};
 use crate::progress::Progress;
 
 /// Show in seconds what spurious edges do to attention and how causal regularisation helps: generates graphs, trains a
@@ -97,11 +98,9 @@ fn text(printed: &Printed) -> String {
         let indented = wrap(meaning, WIDTH - 2 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
         text.push_str(&format!("{name:<width$}  {indented}\n"));
     }
-    let measured = Measure::ALL.into_iter().flat_map(|measure| demo::measured(report, measure));
-    for demo::Table { title, headings, rows } in measured {
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        text.push_str(&format!("\n{title}\n{}", table(&headings, &rows)));
-    }
+    let measured = demo::MEASURES.into_iter().flat_map(|measure| demo::measured(report, measure));
+    let tables: Vec<Block> = measured.map(Block::Table).collect();
+    text.push_str(&format!("\n{}", blocks(&tables)));
     let paragraphs = [demo::statistics(report), demo::cost(report)].into_iter().chain(demo::conclusion(report));
     for paragraph in paragraphs {
         text.push('\n');

@@ -7,12 +7,12 @@ use carat::explain::{EdgeChanges, ExplainSettings, explain, nodes_table};
 use carat::{EffectSettings, RunFolder, TrainConfig, with_threads};
 use carat_graph::table::{TableFormat, check_ending};
 use carat_graph::{DataError, Dataset};
-use carat_lab::explain::{
+use carat_nn::Network;
+use carat_report::explain::{
     Explanation, SummarySettings, brief_table, compared_runs, counts, group_sentences, group_table, report,
     separation_sentences, separation_table,
 };
-use carat_lab::report::{self as pages, Block, Report};
-use carat_nn::Network;
+use carat_report::{self as pages, Block, Report};
 use serde::Serialize;
 
 use super::report::{check_out, write_file};

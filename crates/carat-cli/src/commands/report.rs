@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::report::{self, Report};
-use carat_lab::reproduce;
 use carat_lab::sweep::{Merged, Store, merge};
+use carat_paper::reproduce;
+use carat_report::{self as report, Report};
 use serde::Serialize;
 
 use crate::arguments::{DataFolder, Format};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carat_graph::catalogue;
-use carat_lab::reproduce::{self, Item, Scope};
 use carat_lab::sweep::merge;
+use carat_paper::reproduce::{self, Item, Scope, Studies};
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};
@@ -71,7 +71,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.items.is_empty() {
         return list(&all, args.format.json);
     }
-    let items = chosen(all, &args.items)?;
+    let items = chosen(&all, &args.items)?;
     check_out(&args.out)?;
     let scope = scope(&args)?;
     let mut runs = Vec::new();
@@ -93,7 +93,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let synthetic = || scope.synthetic.iter().map(|(name, _)| name);
     let in_scope = |data: &str| scope.datasets.iter().chain(synthetic()).chain(&scope.graph_sets).any(|d| d == data);
     merged.retain(in_scope);
-    let report = reproduce::report(&merged, &items, &scope)?;
+    let studies = Studies::of(&items, &merged.runs, &scope)?;
+    let report = reproduce::report(&merged, &items, &scope, &studies)?;
     write_and_show(&report, &merged, &args.out, args.format.json)?;
     if tally.failed > 0 {
         let (failed, runs) = (tally.failed, tally.runs);
@@ -130,7 +131,7 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
     Ok(Scope { quick, seeds, splits, datasets, graph_sets, ..scope })
 }
 
-fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {
+fn list(items: &[&dyn Item], json: bool) -> Result<(), Failure> {
     let listed: Vec<Listed> = items.iter().map(|item| Listed { item: item.name(), title: item.title() }).collect();
     output::show(json, &listed, || {
         let rows: Vec<Vec<String>> =
@@ -141,11 +142,11 @@ fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {
 }
 
 /// The items of these names, in the report's order.
-fn chosen(all: Vec<Box<dyn Item>>, names: &[String]) -> Result<Vec<Box<dyn Item>>, Failure> {
+fn chosen(all: &[&'static dyn Item], names: &[String]) -> Result<Vec<&'static dyn Item>, Failure> {
     let known: Vec<&str> = all.iter().map(|item| item.name()).collect();
     if let Some(unknown) = names.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
         return Err(Failure::input(format!("there is no item '{unknown}'; there are: {}, all", known.join(", "))));
     }
     let asked = |item: &dyn Item| names.iter().any(|name| name == "all" || name == item.name());
-    Ok(all.into_iter().filter(|item| asked(item.as_ref())).collect())
+    Ok(all.iter().copied().filter(|item| asked(*item)).collect())
 }

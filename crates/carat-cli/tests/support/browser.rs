@@ -1,7 +1,6 @@
 //! A headless Chromium, spoken to over pipes in its DevTools protocol: JSON messages, each ended by a NUL byte.
 //!
 //! Every wait ends at the browser's time limit, and dropping it ends the browser and all its processes.
-#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use std::ffi::OsString;
 use std::fs::File;

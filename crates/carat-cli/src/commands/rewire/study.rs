@@ -6,8 +6,8 @@ use carat::rewire::{CurvePoint, Curves, Guide, RewireConfig, Study};
 use carat::settings::NetworkSettings;
 use carat::{TrainConfig, with_threads};
 use carat_lab::parallel::in_parallel;
-use carat_lab::rewiring::{self, AreaFigures};
-use carat_lab::statistics::Spread;
+use carat_report::rewiring::{self, AreaFigures};
+use carat_report::statistics::Spread;
 use serde::Serialize;
 
 use super::super::report::{check_out, write};
