@@ -16,7 +16,7 @@ use pulp::Simd;
 
 use super::gat_pair::GatPair;
 use super::{
-    Attention, Cost, LayerPair, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
+    Attention, Cost, Layer, LayerPair, LayerShape, LayerSizes, LayerState, SourceState, TargetState, Targets, Upstream,
     per_head,
 };
 use crate::buffer::Buffer;
@@ -65,28 +65,28 @@ impl<T: Real> Attention<T> for Gat {
         ]
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let LayerShape { width, heads } = pass.shape;
-        let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>) {
+        let LayerShape { width, heads } = layer.shape;
+        let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
         let [source_score, u, packed] = &mut state.buffers;
         if first == 0 {
-            prepare(weight, [att_src, att_dst], pass.shape, u, sized(packed, weight.len()));
+            prepare(weight, [att_src, att_dst], layer.shape, u, sized(packed, weight.len()));
         }
-        let source_score = sized(source_score, pass.h.len() / width * heads);
-        node_scores(&mut source_score[first * heads..], &pass.h[first * width..], &u[..heads * width], heads);
+        let source_score = sized(source_score, layer.h.len() / width * heads);
+        node_scores(&mut source_score[first * heads..], &layer.h[first * width..], &u[..heads * width], heads);
     }
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
-        let aggregate = aggregate(pass, sources, targets, state);
-        per_head::average(out, aggregate, &sources.buffers[PACKED], bias, pass.shape);
+        let [_, _, _, bias] = cut(layer.parameters, lengths(layer.shape));
+        let aggregate = aggregate(layer, sources, targets, state);
+        per_head::average(out, aggregate, &sources.buffers[PACKED], bias, layer.shape);
     }
 
     /// A target's own input takes part in its scores alone: u_dst_k . h_j.
@@ -97,21 +97,21 @@ impl<T: Real> Attention<T> for Gat {
     /// v . out_j = v . bias + sum_k ((1/K) W_k^T v) . aggregate_jk: a few numbers per target instead of F.
     fn products(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         vectors: &[T],
         products: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
-        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
+        let LayerShape { width, heads } = layer.shape;
+        let [_, _, _, bias] = cut(layer.parameters, lengths(layer.shape));
         let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
         let mut folded = std::mem::take(&mut state.buffers[FOLDED]);
-        per_head::fold(&mut folded, vectors, &sources.buffers[PACKED], pass.shape);
+        per_head::fold(&mut folded, vectors, &sources.buffers[PACKED], layer.shape);
         let dot = |vector: &[T]| vector.iter().zip(bias).map(|(v, bias)| *v * *bias).sum::<T>();
         let folded_bias: Vec<T> = vectors.chunks_exact(width).map(dot).collect();
-        let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
+        let aggregate = Matrix::new(aggregate(layer, sources, targets, state), rows, all);
         dense::add_products(products, aggregate, Matrix::new(&folded, count, all), Some(&folded_bias));
         state.buffers[FOLDED] = folded;
     }
@@ -128,7 +128,7 @@ impl<T: Real> Attention<T> for Gat {
 
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
@@ -136,16 +136,16 @@ impl<T: Real> Attention<T> for Gat {
         d_h: &mut [T],
     ) {
         let targets = block.num_targets();
-        let weights = lengths(pass.shape)[0];
-        let [.., d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        let weights = lengths(layer.shape)[0];
+        let [.., d_bias] = cut_mut(d_parameters, lengths(layer.shape));
         dense::add_column_sums(d_bias, upstream.d_out);
         let aggregate = &state.targets.buffers[AGGREGATE];
         let [d_aggregate, d_packed, ..] = &mut state.scratch;
-        let d_aggregate = sized(d_aggregate, targets * pass.shape.heads * pass.shape.width);
+        let d_aggregate = sized(d_aggregate, targets * layer.shape.heads * layer.shape.width);
         let d_packed = sized(d_packed, weights);
         let packed = &state.sources.buffers[PACKED];
-        per_head::average_backward(upstream.d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
-        sums_backward(pass, block, upstream.d_attention, state, d_parameters, d_h);
+        per_head::average_backward(upstream.d_out, aggregate, packed, layer.shape, [d_packed, d_aggregate]);
+        sums_backward(layer, block, upstream.d_attention, state, d_parameters, d_h);
     }
 
     fn pair(&self) -> Option<&dyn LayerPair<T>> {
@@ -153,23 +153,23 @@ impl<T: Real> Attention<T> for Gat {
     }
 }
 
-/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the first two
+/// The rest of the backward layer, from the gradients of the sums and of the packed value matrices, which stand in the first two
 /// rooms of the state's scratch.
 pub(super) fn sums_backward<T: Real>(
-    pass: Pass<'_, T>,
+    layer: Layer<'_, T>,
     block: Block<'_>,
     d_attention: &[T],
     state: &mut LayerState<T>,
     d_parameters: &mut [T],
     d_h: &mut [T],
 ) {
-    let LayerShape { width, heads } = pass.shape;
+    let LayerShape { width, heads } = layer.shape;
     let (sources, targets) = (block.num_sources(), block.num_targets());
     let [source_score, u, _] = &state.sources.buffers;
     let target_score = &state.targets.buffers[TARGET_SCORE];
     let alpha = &state.targets.alpha;
     let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
-    let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
+    let shape = Shape { targets: Targets::of_block(block, layer.h, width), heads, width, h: layer.h };
     let score = GatScore { source_score, target_score, first: 0, heads };
     let d_score = sized(d_score, block.num_edges() * heads);
     let (d_source_score, d_target_score) =
@@ -183,31 +183,36 @@ pub(super) fn sums_backward<T: Real>(
     aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
     d_u.fill(T::ZERO);
     dense::add_column_sums(d_u, d_u_parts);
-    weights_backward(pass, Parts::one(d_packed), d_u, d_parameters);
+    weights_backward(layer, Parts::one(d_packed), d_u, d_parameters);
 }
 
 /// The gradients of the parameters that scores and values share, from those of the packed value matrices and of u.
-pub(super) fn weights_backward<T: Real>(pass: Pass<'_, T>, d_packed: Parts<'_, T>, d_u: &[T], d_parameters: &mut [T]) {
-    let LayerShape { width, heads } = pass.shape;
-    let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
-    let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(pass.shape));
+pub(super) fn weights_backward<T: Real>(
+    layer: Layer<'_, T>,
+    d_packed: Parts<'_, T>,
+    d_u: &[T],
+    d_parameters: &mut [T],
+) {
+    let LayerShape { width, heads } = layer.shape;
+    let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
+    let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(layer.shape));
     let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
     let sides = [Side { att: att_src, d_u: d_u_src }, Side { att: att_dst, d_u: d_u_dst }];
     let outputs = (Rows::new(d_weight, width), Rows::new(d_att_src, 1), Rows::new(d_att_dst, 1));
     per_head::weight_chunks(heads * width, width).run(outputs, |range, (d_weight, d_att_src, d_att_dst)| {
         let outputs = (d_weight.into_slice(), d_att_src.into_slice(), d_att_dst.into_slice());
-        weight_gradients(weight, d_packed, sides, pass.shape, range.start, outputs);
+        weight_gradients(weight, d_packed, sides, layer.shape, range.start, outputs);
     });
 }
 
 /// Fills the attention and the sums of the inputs; gives the sums.
 pub(super) fn aggregate<'a, T: Real>(
-    pass: Pass<'_, T>,
+    layer: Layer<'_, T>,
     sources: &SourceState<T>,
     targets: Targets<'_, T>,
     state: &'a mut TargetState<T>,
 ) -> &'a [T] {
-    let LayerShape { width, heads } = pass.shape;
+    let LayerShape { width, heads } = layer.shape;
     let [source_score, u, _] = &sources.buffers;
     let [aggregate, target_score, _] = &mut state.buffers;
     let target_score = match (targets.known, targets.products) {
@@ -221,7 +226,7 @@ pub(super) fn aggregate<'a, T: Real>(
     };
     let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
     let aggregate = sized(aggregate, targets.len() * heads * width);
-    let shape = Shape { targets, heads, width, h: pass.h };
+    let shape = Shape { targets, heads, width, h: layer.h };
     aggregate::forward(shape, GatScore { source_score, target_score, first: 0, heads }, alpha, aggregate);
     aggregate
 }

@@ -90,14 +90,14 @@ impl<T: Real> LayerPair<T> for GatPair {
         between: Option<&mut [T]>,
         out: &mut [T],
     ) {
-        let (shape, block) = (lower.pass.shape, upper.block);
+        let (shape, block) = (lower.layer.shape, upper.block);
         let LayerShape { width, heads } = shape;
         let all = heads * width;
-        let [.., lower_bias] = cut(lower.pass.parameters, lengths(shape));
-        let [weight, att_src, att_dst, bias] = cut(upper.pass.parameters, lengths(shape));
-        Gat.sources(lower.pass, 0, &mut lower_state.sources);
-        let targets = Targets::of_block(lower.block, lower.pass.h, width);
-        let below = aggregate_inputs(lower.pass, &lower_state.sources, targets, &mut lower_state.targets);
+        let [.., lower_bias] = cut(lower.layer.parameters, lengths(shape));
+        let [weight, att_src, att_dst, bias] = cut(upper.layer.parameters, lengths(shape));
+        Gat.sources(lower.layer, 0, &mut lower_state.sources);
+        let targets = Targets::of_block(lower.block, lower.layer.h, width);
+        let below = aggregate_inputs(lower.layer, &lower_state.sources, targets, &mut lower_state.targets);
 
         let [source_score, u, packed] = &mut upper_state.sources.buffers;
         prepare(weight, [att_src, att_dst], shape, u, sized(packed, weight.len()));
@@ -126,7 +126,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         [d_lower, d_upper]: [&mut [T]; 2],
         d_h: &mut [T],
     ) {
-        let (shape, block) = (lower.pass.shape, upper.block);
+        let (shape, block) = (lower.layer.shape, upper.block);
         let LayerShape { width, heads } = shape;
         let (all, targets, weights) = (heads * width, block.num_targets(), heads * width * width);
         let [.., d_bias] = cut_mut(d_upper, lengths(shape));
@@ -140,7 +140,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         let lower_packed = &lower_state.sources.buffers[PACKED];
         let below = &lower_state.targets.buffers[AGGREGATE];
         // The way forth formed the lower layer's outputs and left the slots to be filled here.
-        let has_outputs = !upper.pass.h.is_empty();
+        let has_outputs = !upper.layer.h.is_empty();
         if has_outputs {
             per_head::fold(v, u, lower_packed, shape);
         }
@@ -169,7 +169,7 @@ impl<T: Real> LayerPair<T> for GatPair {
             let (filled, projected) = (known.0.into_slice(), known.1.into_slice());
             if has_outputs {
                 slots::fill(slots, range.clone(), alpha, filled);
-                slots::copy_projected(slots, range.clone(), upper.pass.h, projected);
+                slots::copy_projected(slots, range.clone(), upper.layer.h, projected);
             }
             let (d_aggregate, d_projected, d_slots) = (wide.0.into_slice(), wide.1.into_slice(), wide.2.into_slice());
             let [d_packed, d_lower_packed, d_bias, d_lower_bias] =
@@ -204,7 +204,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         vectors.backward(d_lower_packed, d_u);
 
         // u . bias1 takes part in every score.
-        let [.., lower_bias] = cut(lower.pass.parameters, lengths(shape));
+        let [.., lower_bias] = cut(lower.layer.parameters, lengths(shape));
         let mut d_scores = vec![T::ZERO; heads];
         dense::add_column_sums(&mut d_scores, d_target_score);
         for (k, (u, d_u)) in u.chunks_exact(width).zip(d_u.chunks_exact_mut(width)).enumerate() {
@@ -213,8 +213,8 @@ impl<T: Real> LayerPair<T> for GatPair {
                 d_lower_bias[f] += d_scores[k % heads] * u[f];
             }
         }
-        weights_backward(upper.pass, d_packed, d_u, d_upper);
-        sums_backward(lower.pass, lower.block, lower_upstream.d_attention, lower_state, d_lower, d_h);
+        weights_backward(upper.layer, d_packed, d_u, d_upper);
+        sums_backward(lower.layer, lower.block, lower_upstream.d_attention, lower_state, d_lower, d_h);
     }
 }
 
@@ -420,7 +420,7 @@ fn vector_rows_backward_simd<'a, S: Simd, T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::Pass;
+    use crate::layers::Layer;
     use carat_graph::{BlockBuilder, Graph};
     use proptest::prelude::*;
 
@@ -434,8 +434,8 @@ mod tests {
         found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()))
     }
 
-    fn pass<'a>(shape: LayerShape, parameters: &'a [f64], h: &'a [f64]) -> Pass<'a, f64> {
-        Pass { shape, parameters, h }
+    fn layer<'a>(shape: LayerShape, parameters: &'a [f64], h: &'a [f64]) -> Layer<'a, f64> {
+        Layer { shape, parameters, h }
     }
 
     /// The gradients of both layers' parameters and of the lower one's inputs.
@@ -463,23 +463,23 @@ mod tests {
             let mut states = [LayerState::default(), LayerState::default()];
             let mut between = vec![0.0; below.num_targets() * WIDTH];
             let mut out = vec![0.0; above.num_targets() * WIDTH];
-            let mut layer = |l: usize, block, input: &[f64], output: &mut [f64]| {
-                Gat.sources(pass(shape, &parameters[l], input), 0, &mut states[l].sources);
+            let mut run = |l: usize, block, input: &[f64], output: &mut [f64]| {
+                Gat.sources(layer(shape, &parameters[l], input), 0, &mut states[l].sources);
                 let LayerState { sources, targets, .. } = &mut states[l];
-                Gat.targets(pass(shape, &parameters[l], input), sources, Targets::of_block(block, input, WIDTH), output, targets);
+                Gat.targets(layer(shape, &parameters[l], input), sources, Targets::of_block(block, input, WIDTH), output, targets);
             };
-            layer(0, below, &h, &mut between);
-            layer(1, above, &between, &mut out);
+            run(0, below, &h, &mut between);
+            run(1, above, &between, &mut out);
             let one_by_one = states.clone();
             let mut expected: Gradients = ([(); 2].map(|()| vec![0.0; length]), vec![0.0; h.len()]);
             let mut d_between = vec![0.0; between.len()];
             let upstream = Upstream { d_out: &d_out, d_attention: &d_attention[1] };
-            Gat.backward(pass(shape, &parameters[1], &between), above, upstream, &mut states[1], &mut expected.0[1], &mut d_between);
+            Gat.backward(layer(shape, &parameters[1], &between), above, upstream, &mut states[1], &mut expected.0[1], &mut d_between);
             let upstream = Upstream { d_out: &d_between, d_attention: &d_attention[0] };
-            Gat.backward(pass(shape, &parameters[0], &h), below, upstream, &mut states[0], &mut expected.0[0], &mut expected.1);
+            Gat.backward(layer(shape, &parameters[0], &h), below, upstream, &mut states[0], &mut expected.0[0], &mut expected.1);
 
             let layers = |between| {
-                [PairedLayer { pass: pass(shape, &parameters[0], &h), block: below }, PairedLayer { pass: pass(shape, &parameters[1], between), block: above }]
+                [PairedLayer { layer: layer(shape, &parameters[0], &h), block: below }, PairedLayer { layer: layer(shape, &parameters[1], between), block: above }]
             };
             let [mut lower, mut upper] = [LayerState::default(), LayerState::default()];
             let mut pair = PairState::default();

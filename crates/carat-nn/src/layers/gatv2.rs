@@ -14,7 +14,7 @@ use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
 use super::{
-    Attention, Cost, Known, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
+    Attention, Cost, Known, Layer, LayerShape, LayerSizes, LayerState, SourceState, TargetState, Targets, Upstream,
 };
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
@@ -55,23 +55,23 @@ impl<T: Real> Attention<T> for GatV2 {
         ]
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let LayerShape { width, heads } = pass.shape;
-        let [_, weight_l, bias_l, ..] = cut(pass.parameters, lengths(pass.shape));
-        let l = sized(&mut state.buffers[0], pass.h.len() * heads);
-        project(&mut l[first * heads * width..], &pass.h[first * width..], weight_l, bias_l);
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>) {
+        let LayerShape { width, heads } = layer.shape;
+        let [_, weight_l, bias_l, ..] = cut(layer.parameters, lengths(layer.shape));
+        let l = sized(&mut state.buffers[0], layer.h.len() * heads);
+        project(&mut l[first * heads * width..], &layer.h[first * width..], weight_l, bias_l);
     }
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
-        let [att, _, _, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
+        let LayerShape { width, heads } = layer.shape;
+        let [att, _, _, weight_r, bias_r, bias] = cut(layer.parameters, lengths(layer.shape));
         let [r, sums, _] = &mut state.buffers;
         let r = match targets.known {
             Some(known) => &known.state.buffers[R][..],
@@ -112,24 +112,24 @@ impl<T: Real> Attention<T> for GatV2 {
 
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let all = heads * width;
         let (sources, targets) = (block.num_sources(), block.num_targets());
-        let [att, weight_l, _, weight_r, _, _] = cut(pass.parameters, lengths(pass.shape));
-        let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        let [att, weight_l, _, weight_r, _, _] = cut(layer.parameters, lengths(layer.shape));
+        let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(layer.shape));
         let (l, r) = (&state.sources.buffers[0], &state.targets.buffers[0]);
         let alpha = &state.targets.alpha[..];
         let [d_l, d_r, d_score, d_att_parts, ..] = &mut state.scratch;
         dense::add_column_sums(d_bias, upstream.d_out);
 
-        let view = View { targets: Targets::of_block(block, pass.h, width), heads, width, att, l, r };
+        let view = View { targets: Targets::of_block(block, layer.h, width), heads, width, att, l, r };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_r = sized(d_r, targets * all);
         let chunks = target_chunks(block.offsets());
@@ -155,7 +155,7 @@ impl<T: Real> Attention<T> for GatV2 {
             [(sources, &*d_l, d_weight_l, d_bias_l), (targets, &*d_r, d_weight_r, d_bias_r)]
         {
             dense::add_column_sums(d_bias, d_projected);
-            let h = Matrix::new(pass.h, rows, width);
+            let h = Matrix::new(layer.h, rows, width);
             multiply_add(MatrixMut::new(d_weight, all, width), Matrix::new(d_projected, rows, all).t(), h, T::ONE);
         }
         let (d_l, d_r) = (Matrix::new(d_l, sources, all), Matrix::new(d_r, targets, all));

@@ -39,7 +39,7 @@ pub struct LayerShape {
 
 /// One application of a layer: its sizes, its parameters and its inputs.
 #[derive(Debug, Clone, Copy)]
-pub struct Pass<'a, T> {
+pub struct Layer<'a, T> {
     /// The layer's sizes.
     pub shape: LayerShape,
     /// The layer's parameters, in the order of [`Attention::parameters`].
@@ -56,7 +56,7 @@ pub struct Pass<'a, T> {
 pub struct Targets<'a, T> {
     /// Row offsets: the in-edges of target j stand at `offsets[j]..offsets[j + 1]`.
     pub offsets: &'a [usize],
-    /// Source of every edge: a row of [`Pass::h`].
+    /// Source of every edge: a row of [`Layer::h`].
     pub sources: &'a [u32],
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
@@ -190,7 +190,7 @@ impl<T: Real> Upstream<'_, T> {
 /// The forward pass has two halves, so that the network can compute some targets again with an edge deleted while all
 /// that their sources offer is kept. Interventions and regularisation of a new kind follow from that: nothing else in
 /// carat knows which kind it runs. Two rules keep it so. `targets` reads a target's own input from [`Targets::h`] and
-/// never from [`Pass::h`], because the two differ once an edge is gone. And `backward` leads gradients through
+/// never from [`Layer::h`], because the two differ once an edge is gone. And `backward` leads gradients through
 /// [`Upstream::through_softmax`].
 ///
 /// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most kinds
@@ -199,14 +199,14 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
 
-    /// Computes what sources offer to every target alike, for the rows of `pass.h` from `first` on; `state` holds the rows
+    /// Computes what sources offer to every target alike, for the rows of `layer.h` from `first` on; `state` holds the rows
     /// before `first` already.
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>);
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>);
 
     /// Fills `out` (targets x F) and `state`, attention included. A target without in-edges aggregates to zero.
     fn targets(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         out: &mut [T],
@@ -224,16 +224,16 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Where the next layer needs no more of it, a kind whose output is a linear map may leave most of that out.
     fn products(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         vectors: &[T],
         products: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let width = pass.shape.width;
+        let width = layer.shape.width;
         let mut out = vec![T::ZERO; targets.len() * width];
-        self.targets(pass, sources, targets, &mut out, state);
+        self.targets(layer, sources, targets, &mut out, state);
         let (rows, count) = (targets.len(), vectors.len() / width);
         let (out, vectors) = (Matrix::new(&out, rows, width), Matrix::new(vectors, count, width));
         multiply(MatrixMut::new(products, rows, count), out, vectors.t(), T::ONE);
@@ -254,7 +254,7 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// whatever it held. `state` is as the forward pass over the block's targets left it.
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
@@ -304,7 +304,7 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct PairedLayer<'a, T> {
     /// Sizes, parameters, inputs.
-    pub pass: Pass<'a, T>,
+    pub layer: Layer<'a, T>,
     /// Edges.
     pub block: Block<'a>,
 }

@@ -18,7 +18,7 @@ use carat_graph::Block;
 use pulp::Simd;
 
 use super::{
-    Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
+    Attention, Cost, Layer, LayerShape, LayerSizes, LayerState, SourceState, TargetState, Targets, Upstream, per_head,
 };
 use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
@@ -72,18 +72,18 @@ impl<T: Real> Attention<T> for Transformer {
         parameters
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>) {
         if first > 0 {
             return;
         }
-        let LayerShape { width, heads } = pass.shape;
-        let [key, _, query, query_bias, value, ..] = cut(pass.parameters, lengths(pass.shape));
+        let LayerShape { width, heads } = layer.shape;
+        let [key, _, query, query_bias, value, ..] = cut(layer.parameters, lengths(layer.shape));
         // The value matrices side by side, the M_k side by side, and c; the last two are empty where they are not worth it.
         let [packed, joint, joint_bias] = &mut state.buffers;
-        per_head::pack(sized(packed, value.len()), value, pass.shape);
+        per_head::pack(sized(packed, value.len()), value, layer.shape);
         joint.clear();
         joint_bias.clear();
-        if pass.h.len() / width >= JOINT_FROM * width {
+        if layer.h.len() / width >= JOINT_FROM * width {
             let (joint, joint_bias) = (sized(joint, key.len()), sized(joint_bias, heads * width));
             let scale = T::ONE / T::from_f64(width as f64).sqrt();
             for k in 0..heads {
@@ -99,15 +99,15 @@ impl<T: Real> Attention<T> for Transformer {
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         sources: &SourceState<T>,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let (rows, all) = (targets.len(), heads * width);
-        let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
+        let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(layer.parameters, lengths(layer.shape));
         let [packed, joint, joint_bias] = &sources.buffers;
         let [aggregate, t, q] = &mut state.buffers;
         let h_targets = Matrix::new(targets.h, rows, width);
@@ -123,17 +123,17 @@ impl<T: Real> Attention<T> for Transformer {
                 let q = sized(q, rows * all);
                 dense::affine(q, h_targets, Matrix::new(query, all, width).t(), query_bias);
                 let scale = T::ONE / T::from_f64(width as f64).sqrt();
-                per_head::multiply_heads(t, q, key, false, scale, pass.shape);
+                per_head::multiply_heads(t, q, key, false, scale, layer.shape);
                 t
             }
         };
 
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
-        let shape = Shape { targets, heads, width, h: pass.h };
+        let shape = Shape { targets, heads, width, h: layer.h };
         aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
 
-        per_head::average(out, aggregate, packed, skip_bias, pass.shape);
+        per_head::average(out, aggregate, packed, skip_bias, layer.shape);
         multiply_add(MatrixMut::new(out, rows, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
         // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
@@ -161,26 +161,26 @@ impl<T: Real> Attention<T> for Transformer {
 
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let (targets, all) = (block.num_targets(), heads * width);
         let Upstream { d_out, d_attention } = upstream;
-        let [key, _, query, query_bias, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
+        let [key, _, query, query_bias, value, _, skip, _] = cut(layer.parameters, lengths(layer.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
-            cut_mut(d_parameters, lengths(pass.shape));
+            cut_mut(d_parameters, lengths(layer.shape));
         let [packed, joint, _] = &state.sources.buffers;
         let [aggregate, t, q] = &state.targets.buffers;
         let alpha = &state.targets.alpha;
         let [d_aggregate, d_score, d_t, d_q, d_packed, d_joint] = &mut state.scratch;
 
         // Skip connection.
-        let h_targets = Matrix::new(pass.h, targets, width);
+        let h_targets = Matrix::new(layer.h, targets, width);
         let d_rows = Matrix::new(d_out, targets, width);
         dense::add_column_sums(d_skip_bias, d_out);
         multiply_add(MatrixMut::new(d_skip, width, width), d_rows.t(), h_targets, T::ONE);
@@ -198,11 +198,11 @@ impl<T: Real> Attention<T> for Transformer {
         }
         let d_aggregate = sized(d_aggregate, targets * all);
         let d_packed = sized(d_packed, value.len());
-        per_head::average_backward(d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
-        per_head::unpack(d_value, d_packed, pass.shape);
+        per_head::average_backward(d_out, aggregate, packed, layer.shape, [d_packed, d_aggregate]);
+        per_head::unpack(d_value, d_packed, layer.shape);
 
         // Attention.
-        let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
+        let shape = Shape { targets: Targets::of_block(block, layer.h, width), heads, width, h: layer.h };
         let score = TransformerScore { t, heads, width };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_t = sized(d_t, targets * all);
@@ -226,7 +226,7 @@ impl<T: Real> Attention<T> for Transformer {
             let parts = d_key.chunks_exact_mut(width * width).zip(d_query.chunks_exact_mut(width * width));
             for (k, ((d_key, d_query), d_query_bias)) in parts.zip(d_query_bias.chunks_exact_mut(width)).enumerate() {
                 let (key, query) = (head_matrix(key, k, width), head_matrix(query, k, width));
-                let d_joint = side_by_side(d_joint, k, pass.shape);
+                let d_joint = side_by_side(d_joint, k, layer.shape);
                 let (bias, d_bias) = (&query_bias[k * width..][..width], &d_joint_bias[k * width..][..width]);
                 multiply_add(MatrixMut::new(d_query, width, width), key, d_joint.t(), T::ONE);
                 multiply_add(MatrixMut::new(d_key, width, width), query, d_joint, T::ONE);
@@ -238,8 +238,8 @@ impl<T: Real> Attention<T> for Transformer {
         }
         // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let d_q = sized(d_q, targets * all);
-        per_head::add_gradient(d_key, q, d_t, scale, pass.shape);
-        per_head::multiply_heads(d_q, d_t, key, true, scale, pass.shape);
+        per_head::add_gradient(d_key, q, d_t, scale, layer.shape);
+        per_head::multiply_heads(d_q, d_t, key, true, scale, layer.shape);
         dense::add_column_sums(d_query_bias, d_q);
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
