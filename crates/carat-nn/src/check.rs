@@ -227,8 +227,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Attention, AttentionKind, Gat, Layer, LayerShape, LayerState, NetworkConfig, Parameter, SourceState,
-        TargetState, Targets, Upstream,
+        Attention, AttentionKind, Gat, Layer, LayerShape, LayerState, NetworkConfig, Parameter, State, TargetState,
+        Targets, Upstream,
     };
 
     /// GAT with one mistake.
@@ -251,7 +251,7 @@ mod tests {
             Attention::<f64>::parameters(&Gat, shape)
         }
 
-        fn sources(&self, layer: Layer<'_, f64>, first: usize, state: &mut SourceState<f64>) {
+        fn sources(&self, layer: Layer<'_, f64>, first: usize, state: &mut State) {
             let mut h = layer.h.to_vec();
             if first > 0 && *self == Self::Sources {
                 h[first * layer.shape.width..].fill(0.0);
@@ -262,7 +262,7 @@ mod tests {
         fn targets(
             &self,
             layer: Layer<'_, f64>,
-            sources: &SourceState<f64>,
+            sources: &State,
             targets: Targets<'_, f64>,
             out: &mut [f64],
             state: &mut TargetState<f64>,

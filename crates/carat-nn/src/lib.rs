@@ -51,8 +51,8 @@ pub use encoder::Input;
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::Deletion;
 pub use layers::{
-    Attention, AttentionKind, Gat, GatV2, Known, Layer, LayerPair, LayerShape, LayerState, PairState, PairedLayer,
-    SourceState, TargetState, Targets, Transformer, Upstream,
+    Attention, AttentionKind, Costs, Gat, GatV2, Known, Layer, LayerPair, LayerShape, LayerState, PairedLayer,
+    Products, State, TargetState, Targets, Transformer, Upstream,
 };
 pub use network::{Network, NetworkConfig};
 pub use optimiser::{Adam, AdamConfig};

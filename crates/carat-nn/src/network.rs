@@ -151,7 +151,7 @@ impl<T: Real> Network<T> {
     /// The kind's way to compute the last two layers together, where it has one that pays.
     pub(crate) fn pair(&self, blocks: &Blocks) -> Option<&dyn LayerPair<T>> {
         let NetworkConfig { hidden, heads, layers, .. } = self.config;
-        let pair = self.attention.pair().filter(|_| layers >= 2)?;
+        let pair = self.attention.as_pair().filter(|_| layers >= 2)?;
         let shape = LayerShape { width: hidden, heads };
         pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }

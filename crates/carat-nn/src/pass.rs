@@ -5,7 +5,7 @@ use carat_graph::{Block, Blocks};
 use crate::buffer::Buffer;
 use crate::encoder::Input;
 use crate::intervention::{Deletion, Rerun};
-use crate::layers::{LayerPair, LayerState, PairState, PairedLayer, Targets, Upstream};
+use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
 use crate::matrix::Matrix;
 use crate::network::{Network, NetworkConfig};
 use crate::readout;
@@ -97,7 +97,7 @@ pub(crate) struct Buffers<T> {
     /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
     d_attention: Vec<Vec<T>>,
     /// What the last two layers keep where they are computed together.
-    pair: PairState<T>,
+    pair: State,
 }
 
 /// How the layers of a pass are computed.

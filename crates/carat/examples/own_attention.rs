@@ -22,7 +22,7 @@ use carat_nn::toolkit::{
     Matrix, MatrixMut, add_column_sums, cut, cut_mut, multiply, multiply_add, sized, softmax_edges,
 };
 use carat_nn::{
-    Attention, Init, Input, Layer, LayerShape, LayerState, Network, NetworkConfig, Parameter, Real, SourceState,
+    Attention, Buffer, Init, Input, Layer, LayerShape, LayerState, Network, NetworkConfig, Parameter, Real, State,
     TargetState, Targets, Upstream, check,
 };
 
@@ -31,6 +31,22 @@ const EPSILON: f64 = 1e-6;
 /// The layer; all it knows is in its parameters.
 #[derive(Debug)]
 struct Cosine;
+
+/// Nodes as the scores see them, sources or targets: g, n and 1 / sqrt(|g|^2 + epsilon).
+#[derive(Default)]
+struct Projected<T> {
+    g: Buffer<T>,
+    n: Buffer<T>,
+    inverse: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Default)]
+struct Scratch<T> {
+    d_g: Buffer<T>,
+    d_n: Buffer<T>,
+    d_scores: Buffer<T>,
+}
 
 /// Lengths of weight, beta, bias.
 fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 3] {
@@ -46,11 +62,10 @@ impl<T: Real> Attention<T> for Cosine {
         ]
     }
 
-    /// Every source's g, n and 1 / sqrt(|g|^2 + epsilon).
-    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>) {
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
         let LayerShape { width, heads } = layer.shape;
         let rows = layer.h.len() / width * heads;
-        let [g, n, inverse] = &mut state.buffers;
+        let Projected { g, n, inverse } = state.fill();
         let (g, n, inverse) = (sized(g, rows * width), sized(n, rows * width), sized(inverse, rows));
         let (start, values) = (first * heads, first * heads * width);
         project(layer, &layer.h[first * width..], &mut g[values..]);
@@ -60,15 +75,15 @@ impl<T: Real> Attention<T> for Cosine {
     fn targets(
         &self,
         layer: Layer<'_, T>,
-        sources: &SourceState<T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
         let LayerShape { width, heads } = layer.shape;
         let [_, beta, bias] = cut(layer.parameters, lengths(layer.shape));
-        let [g_source, n_source, _] = &sources.buffers;
-        let [g, n, inverse] = &mut state.buffers;
+        let Projected { g: g_source, n: n_source, .. } = sources.read();
+        let Projected { g, n, inverse } = state.own.fill();
         let rows = targets.len() * heads;
         let (g, n) = (sized(g, rows * width), sized(n, rows * width));
         project(layer, targets.h, g);
@@ -109,8 +124,8 @@ impl<T: Real> Attention<T> for Cosine {
         let (rows, all) = (block.num_sources(), heads * width);
         let [weight, beta, _] = cut(layer.parameters, lengths(layer.shape));
         let [d_weight, d_beta, d_bias] = cut_mut(d_parameters, lengths(layer.shape));
-        let [g, n, inverse] = &state.sources.buffers;
-        let [d_g, d_n, d_scores, ..] = &mut state.scratch;
+        let Projected { g, n, inverse } = state.sources.read();
+        let Scratch { d_g, d_n, d_scores } = state.scratch.fill();
         let (d_g, d_n) = (sized(d_g, rows * all), sized(d_n, rows * all));
         d_g.fill(T::ZERO);
         d_n.fill(T::ZERO);

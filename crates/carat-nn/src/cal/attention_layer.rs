@@ -17,6 +17,7 @@ use super::parts::{Backward, Forward, Layouts, Linear};
 use crate::buffer::Buffer;
 use crate::kernels::concatenated::{self, Saved, ScoreGradients, Shape};
 use crate::kernels::dense;
+use crate::layers::SCORE_SLOPE;
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, sized};
@@ -106,9 +107,10 @@ impl AttentionLayer {
         cut(&parameters[self.vectors.clone()], [self.hidden; 2])
     }
 
-    fn shape<'a, T>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Buffer<T>; 2]) -> Shape<'a, T> {
+    fn shape<'a, T: Real>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Buffer<T>; 2]) -> Shape<'a, T> {
         let [source_scores, target_scores] = scores;
-        Shape { block, heads: self.heads, width: self.hidden, values, source_scores, target_scores }
+        let slope = T::from_f64(SCORE_SLOPE);
+        Shape { block, heads: self.heads, width: self.hidden, values, source_scores, target_scores, slope }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::rows::{Chunks, Rows};
 const CHUNK_WORK: usize = 1 << 24;
 
 /// One thread's buffers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Room<T> {
     /// The deletions' targets, the edges they lose and the in-edges they keep.
     targets: Vec<u32>,
@@ -127,10 +127,10 @@ impl<T: Real> Network<T> {
             let known = (l == 0).then_some(Known { state: before, block: blocks.layer(l), rows: targets, lost });
             let rows = Targets { offsets, sources, h: own, products: None, known };
             // The next layer may need little of a target's new output: nobody else reads it.
-            let reader = buffers.states.get(l + 1);
-            if let Some(vectors) = reader.and_then(|next| self.attention.own_vectors(layer.shape, &next.sources)) {
+            if let (Some(kind), Some(next)) = (self.attention.as_products(), buffers.states.get(l + 1)) {
+                let vectors = kind.own_vectors(layer.shape, &next.sources);
                 products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
-                self.attention.products(layer, offered, rows, vectors, products, state);
+                kind.products(layer, offered, rows, vectors, products, state);
                 as_products = true;
             } else {
                 let rows = Targets { products: as_products.then_some(&products[..]), ..rows };

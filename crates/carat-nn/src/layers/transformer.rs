@@ -17,21 +17,19 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{
-    Attention, Cost, Layer, LayerShape, LayerSizes, LayerState, SourceState, TargetState, Targets, Upstream, per_head,
-};
-use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
+use super::{Attention, Costs, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream, per_head};
+use crate::buffer::Buffer;
+use crate::cost::{Cost, LayerSizes};
+use crate::kernels::aggregate::{self, Gradients, KnownSums, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{RowList, dots_by_head};
+use crate::kernels::in_edges::InEdges;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, cut_mut, sized};
-
-/// Where a target's state keeps t.
-const T_BUFFER: usize = 1;
 
 /// Nodes per column from which products with the joint matrices save more than making these costs.
 const JOINT_FROM: usize = 4;
@@ -49,6 +47,38 @@ fn head_matrix<T>(weight: &[T], k: usize, width: usize) -> Matrix<'_, T> {
 /// The Graph Transformer layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Transformer;
+
+/// What sources offer.
+#[derive(Debug, Default)]
+struct Sources<T> {
+    /// The value matrices side by side.
+    packed: Buffer<T>,
+    /// The M_k side by side, and c; both empty where they are not worth it.
+    joint: Buffer<T>,
+    joint_bias: Buffer<T>,
+}
+
+/// What targets come to, beside their attention.
+#[derive(Debug, Default)]
+struct Sums<T> {
+    /// sum_i alpha_ijk h_i, targets x heads x F.
+    aggregate: Buffer<T>,
+    /// t and, without joint matrices, q; both targets x heads x F.
+    t: Buffer<T>,
+    q: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Debug, Default)]
+struct Scratch<T> {
+    d_aggregate: Buffer<T>,
+    d_score: Buffer<T>,
+    d_t: Buffer<T>,
+    d_q: Buffer<T>,
+    d_packed: Buffer<T>,
+    /// Of the M_k, then of c.
+    d_joint: Buffer<T>,
+}
 
 /// Lengths of lin_key, lin_query, lin_value and lin_skip, each weight then bias.
 fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 8] {
@@ -72,14 +102,13 @@ impl<T: Real> Attention<T> for Transformer {
         parameters
     }
 
-    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut SourceState<T>) {
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
         if first > 0 {
             return;
         }
         let LayerShape { width, heads } = layer.shape;
         let [key, _, query, query_bias, value, ..] = cut(layer.parameters, lengths(layer.shape));
-        // The value matrices side by side, the M_k side by side, and c; the last two are empty where they are not worth it.
-        let [packed, joint, joint_bias] = &mut state.buffers;
+        let Sources { packed, joint, joint_bias } = state.fill();
         per_head::pack(sized(packed, value.len()), value, layer.shape);
         joint.clear();
         joint_bias.clear();
@@ -100,7 +129,7 @@ impl<T: Real> Attention<T> for Transformer {
     fn targets(
         &self,
         layer: Layer<'_, T>,
-        sources: &SourceState<T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
@@ -108,11 +137,12 @@ impl<T: Real> Attention<T> for Transformer {
         let LayerShape { width, heads } = layer.shape;
         let (rows, all) = (targets.len(), heads * width);
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(layer.parameters, lengths(layer.shape));
-        let [packed, joint, joint_bias] = &sources.buffers;
-        let [aggregate, t, q] = &mut state.buffers;
+        let (Sources { packed, joint, joint_bias }, TargetState { alpha, own }) = (sources.read(), state);
+        let Sums { aggregate, t, q } = own.fill();
+        let known = targets.known.map(|known| (known.before(), known.state.own.read::<Sums<T>>()));
         let h_targets = Matrix::new(targets.h, rows, width);
-        let t = match targets.known {
-            Some(known) => &known.state.buffers[T_BUFFER][..],
+        let t = match known {
+            Some((_, known)) => &known.t[..],
             None if !joint.is_empty() => {
                 let t = sized(t, rows * all);
                 dense::affine(t, h_targets, Matrix::new(joint, width, all), joint_bias);
@@ -128,10 +158,11 @@ impl<T: Real> Attention<T> for Transformer {
             }
         };
 
-        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+        let alpha = sized(alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
-        let shape = Shape { targets, heads, width, h: layer.h };
-        aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
+        let shape = Shape { targets: targets.edges(), heads, width, h: layer.h };
+        let known = known.map(|(before, known)| KnownSums { before, aggregate: &known.aggregate });
+        aggregate::forward(shape, TransformerScore { t, heads, width }, known, alpha, aggregate);
 
         per_head::average(out, aggregate, packed, skip_bias, layer.shape);
         multiply_add(MatrixMut::new(out, rows, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
@@ -144,19 +175,6 @@ impl<T: Real> Attention<T> for Transformer {
                 out.iter_mut().zip(&mean_bias).for_each(|(out, bias)| *out += share * *bias);
             }
         }
-    }
-
-    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
-        let LayerSizes { width, heads, sources, targets, edges } = sizes;
-        let (row, all) = (width, heads * width);
-        // Queries with keys, values and the skip connection, forward and for both gradients, and the joint matrices of
-        // queries and keys, where these save something. Per edge and column: the score, the sum, d_alpha and d_t, 2
-        // operations each, and 4 for d_h.
-        let (joint, apart) = (targets * all * width + all * width * width, 2.0 * targets * all * width);
-        let operations = 6.0 * (joint.min(apart) + targets * (all + width) * width) + 12.0 * edges * all;
-        // t, the aggregate and their gradients: each is written once and read twice, t thrice.
-        let numbers = 13.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
-        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
     }
 
     fn backward(
@@ -174,10 +192,10 @@ impl<T: Real> Attention<T> for Transformer {
         let [key, _, query, query_bias, value, _, skip, _] = cut(layer.parameters, lengths(layer.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
             cut_mut(d_parameters, lengths(layer.shape));
-        let [packed, joint, _] = &state.sources.buffers;
-        let [aggregate, t, q] = &state.targets.buffers;
+        let Sources { packed, joint, .. } = state.sources.read();
+        let Sums { aggregate, t, q } = state.targets.own.read();
         let alpha = &state.targets.alpha;
-        let [d_aggregate, d_score, d_t, d_q, d_packed, d_joint] = &mut state.scratch;
+        let Scratch { d_aggregate, d_score, d_t, d_q, d_packed, d_joint } = state.scratch.fill();
 
         // Skip connection.
         let h_targets = Matrix::new(layer.h, targets, width);
@@ -202,7 +220,7 @@ impl<T: Real> Attention<T> for Transformer {
         per_head::unpack(d_value, d_packed, layer.shape);
 
         // Attention.
-        let shape = Shape { targets: Targets::of_block(block, layer.h, width), heads, width, h: layer.h };
+        let shape = Shape { targets: InEdges::of_block(block), heads, width, h: layer.h };
         let score = TransformerScore { t, heads, width };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_t = sized(d_t, targets * all);
@@ -244,6 +262,25 @@ impl<T: Real> Attention<T> for Transformer {
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_q, Matrix::new(query, all, width), T::ONE);
+    }
+
+    fn as_costs(&self) -> Option<&dyn Costs> {
+        Some(self)
+    }
+}
+
+impl Costs for Transformer {
+    fn cost(&self, sizes: LayerSizes) -> Cost {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all) = (width, heads * width);
+        // Queries with keys, values and the skip connection, forward and for both gradients, and the joint matrices of
+        // queries and keys, where these save something. Per edge and column: the score, the sum, d_alpha and d_t, 2
+        // operations each, and 4 for d_h.
+        let (joint, apart) = (targets * all * width + all * width * width, 2.0 * targets * all * width);
+        let operations = 6.0 * (joint.min(apart) + targets * (all + width) * width) + 12.0 * edges * all;
+        // t, the aggregate and their gradients: each is written once and read twice, t thrice.
+        let numbers = 13.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
+        Cost::new(operations, numbers + sizes.edge_numbers())
     }
 }
 
