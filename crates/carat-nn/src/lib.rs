@@ -32,6 +32,7 @@ mod kernels;
 mod layers;
 pub mod loss;
 mod matrix;
+mod modules;
 mod network;
 mod optimiser;
 mod parameters;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! h      = LeakyReLU(W1 x + b1)                       encoder
-//! h'     = layer_L(... layer_1(h))                    attention layers of one kind, nothing in between
+//! h'     = layer_L(... layer_1(h))                    attention layers of one kind; modules/between.rs: today nothing
 //! r      = [h || h'] of a node, or its sum over the nodes of a graph
 //! scores = W2 LeakyReLU(r) + b2                       classifier
 //! ```
@@ -20,6 +20,7 @@ use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
 use crate::layers::{Attention, AttentionKind, Layer, LayerPair, LayerShape};
+use crate::modules::Between;
 use crate::parameters::Layout;
 use crate::pass::{Keep, NetworkPass, Workspace};
 use crate::real::Real;
@@ -60,6 +61,8 @@ pub struct Network<T> {
     pub(crate) attention: Box<dyn Attention<T>>,
     /// The attention is that of `config.arch`.
     pub(crate) built_in: bool,
+    /// What every layer's output goes through before it is read.
+    pub(crate) between: Between,
     layout: Layout,
     pub(crate) places: Places,
     parameters: Buffer<T>,
@@ -107,7 +110,8 @@ impl<T: Real> Network<T> {
         config.check()?;
         let (layout, places) = lay_out(config, &*attention)?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
-        Ok(Self { config, attention, built_in: false, layout, places, parameters })
+        let between = Between::default();
+        Ok(Self { config, attention, built_in: false, between, layout, places, parameters })
     }
 
     /// Number of parameters of a network of these sizes, without making one.
@@ -151,7 +155,7 @@ impl<T: Real> Network<T> {
     /// The kind's way to compute the last two layers together, where it has one that pays.
     pub(crate) fn pair(&self, blocks: &Blocks) -> Option<&dyn LayerPair<T>> {
         let NetworkConfig { hidden, heads, layers, .. } = self.config;
-        let pair = self.attention.as_pair().filter(|_| layers >= 2)?;
+        let pair = self.attention.as_pair().filter(|_| layers >= 2 && self.between.is_identity())?;
         let shape = LayerShape { width: hidden, heads };
         pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }

@@ -223,6 +223,7 @@ impl<T: Real> Network<T> {
             self.attention.sources(layer, 0, sources);
             let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
             self.attention.targets(layer, sources, rows, &mut after[0], targets);
+            self.between.forward(&mut after[0]);
         }
         if let Some(pair) = plan.pair {
             let (h, above) = buffers.h.split_at_mut(layers - 1);
@@ -312,6 +313,7 @@ impl<T: Real> Network<T> {
         }
         for l in (0..single).rev() {
             let (before, after) = buffers.d_h.split_at_mut(l + 1);
+            self.between.backward(&buffers.h[l + 1], &mut after[0]);
             let layer = self.layer(l, &buffers.h[l]);
             let upstream = Upstream { d_out: &after[0], d_attention: &buffers.d_attention[l] };
             let d_parameters = &mut gradient[places[l].clone()];

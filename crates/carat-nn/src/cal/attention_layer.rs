@@ -12,12 +12,10 @@ use std::ops::Range;
 
 use carat_graph::Block;
 
-use super::batch_norm::{BatchNorm, Statistics};
-use super::parts::{Backward, Forward, Layouts, Linear};
 use crate::buffer::Buffer;
 use crate::kernels::concatenated::{self, Saved, ScoreGradients, Shape};
-use crate::kernels::dense;
 use crate::layers::SCORE_SLOPE;
+use crate::modules::{Backward, BatchNorm, Forward, Layouts, Linear, RELU, Statistics};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, sized};
@@ -53,7 +51,7 @@ impl AttentionLayer {
             layouts.parameters.push(Parameter::new(name, &[1, heads, hidden / heads], Init::Glorot));
         }
         let vectors = start..layouts.parameters.len();
-        let linear = Linear::convolution(layouts, &format!("convs.{number}"), hidden, hidden);
+        let linear = Linear::convolution(&mut layouts.parameters, &format!("convs.{number}"), hidden, hidden);
         Self { norm, vectors, linear, heads, hidden }
     }
 
@@ -75,7 +73,7 @@ impl AttentionLayer {
         let (alpha, out) = (sized(alpha, block.num_edges() * self.heads), sized(out, x.len()));
         let bias = &pass.parameters[self.linear.bias.clone()];
         concatenated::forward(self.shape(block, values, scores), bias, alpha, out);
-        dense::leaky_relu(out, T::ZERO);
+        RELU.forward(out);
     }
 
     /// Turns the gradient of the output into that of `x`, in place, and writes those of the parameters.
@@ -117,7 +115,7 @@ impl AttentionLayer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, blocks, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, blocks, noise, values, weighted};
 
     #[test]
     fn gradients_are_the_derivatives_for_any_number_of_heads() {

@@ -9,9 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use carat_graph::Blocks;
 
 use super::Deletion;
-use crate::encoder::SLOPE;
-use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
+use crate::modules::LEAKY_RELU;
 use crate::network::Network;
 use crate::pass::Buffers;
 use crate::real::Real;
@@ -127,7 +126,8 @@ impl<T: Real> Network<T> {
             let known = (l == 0).then_some(Known { state: before, block: blocks.layer(l), rows: targets, lost });
             let rows = Targets { offsets, sources, h: own, products: None, known };
             // The next layer may need little of a target's new output: nobody else reads it.
-            if let (Some(kind), Some(next)) = (self.attention.as_products(), buffers.states.get(l + 1)) {
+            let kind = self.attention.as_products().filter(|_| self.between.is_identity());
+            if let (Some(kind), Some(next)) = (kind, buffers.states.get(l + 1)) {
                 let vectors = kind.own_vectors(layer.shape, &next.sources);
                 products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
                 kind.products(layer, offered, rows, vectors, products, state);
@@ -136,10 +136,11 @@ impl<T: Real> Network<T> {
                 let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
                 out.resize(deletions.len() * hidden, T::ZERO);
                 self.attention.targets(layer, offered, rows, out, state);
+                self.between.forward(out);
                 std::mem::swap(own, out);
             }
         }
-        dense::leaky_relu(own, T::from_f64(SLOPE));
+        LEAKY_RELU.forward(own);
         own
     }
 }

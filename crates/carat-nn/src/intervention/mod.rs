@@ -26,9 +26,8 @@ use carat_graph::{Block, Blocks, Reach};
 use alone::Room;
 
 use crate::buffer::Buffer;
-use crate::encoder::SLOPE;
-use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
+use crate::modules::LEAKY_RELU;
 use crate::network::Network;
 use crate::pass::{Buffers, Keep, Plan};
 use crate::real::Real;
@@ -229,11 +228,12 @@ impl<T: Real> Network<T> {
             let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
             out.resize(kept + now.nodes.len() * hidden, T::ZERO);
             self.attention.targets(layer, state, rows, &mut out[kept..], targets);
+            self.between.forward(&mut out[kept..]);
             buffers.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
         // The last layer's affected nodes are the deletions' targets, one each.
-        dense::leaky_relu(&mut rerun.out, T::from_f64(SLOPE));
+        LEAKY_RELU.forward(&mut rerun.out);
     }
 }
 
