@@ -77,9 +77,9 @@ impl<'a> Probe<'a> {
 
     /// What the network says of a node with all edges in place.
     pub fn look(&mut self, node: u32) -> Result<Look, Error> {
-        let config = self.network.config();
-        let edges = self.dataset.graph().in_degree(node);
+        let (config, dataset) = (self.network.config(), self.dataset);
         let (pass, judge) = self.pass(node)?;
+        let edges = dataset.graph().in_degree(node);
         let mut attention = Vec::with_capacity(edges * config.layers * config.heads);
         for e in 0..edges {
             // Every layer's block begins with the target's own in-edges.
