@@ -10,7 +10,7 @@
 //! ```
 
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Input, Network, Workspace};
+use carat_nn::{Input, Keep, Network, Pass, Workspace};
 use carat_report::statistics::area_under_curve;
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +52,9 @@ fn last_layer_attention(network: &Network<f32>, dataset: &Dataset) -> Vec<f64> {
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = Blocks::whole(dataset.graph(), layers);
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
-    let of_heads = work.attention(layers - 1).chunks_exact(heads);
+    let input = Input::new(dataset.features(), blocks.nodes());
+    let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
+    let of_heads = pass.attention(layers - 1).chunks_exact(heads);
     of_heads.map(|alphas| alphas.iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64).collect()
 }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::parts::{Backward, Forward, Layouts};
+use super::{Backward, Forward, Layouts};
 use crate::kernels::dense;
 use crate::kernels::moments::Moments;
 use crate::parameters::{Init, Parameter};
@@ -39,21 +39,21 @@ const CHUNK_ROWS: usize = 128;
 
 /// One normalisation: where its weight and bias lie, and its running mean and variance.
 #[derive(Debug, Clone)]
-pub(super) struct BatchNorm {
-    pub(super) parameters: Range<usize>,
+pub(crate) struct BatchNorm {
+    pub(crate) parameters: Range<usize>,
     buffers: Range<usize>,
     width: usize,
 }
 
 /// The statistics that a pass normalised with: the mean, and 1 / sqrt(variance + epsilon).
 #[derive(Debug, Clone, Default)]
-pub(super) struct Statistics<T> {
-    pub(super) mean: Vec<T>,
-    pub(super) inverse: Vec<T>,
+pub(crate) struct Statistics<T> {
+    pub(crate) mean: Vec<T>,
+    pub(crate) inverse: Vec<T>,
 }
 
 impl BatchNorm {
-    pub(super) fn new(layouts: &mut Layouts, name: &str, width: usize) -> Self {
+    pub(crate) fn new(layouts: &mut Layouts, name: &str, width: usize) -> Self {
         let named = |part: &str, init| Parameter::new(format!("{name}.{part}"), &[width], init);
         let start = layouts.parameters.len();
         layouts.parameters.push(named("weight", Init::Constant(1.0)));
@@ -65,12 +65,12 @@ impl BatchNorm {
     }
 
     /// Weight and bias.
-    pub(super) fn affine<'a, T>(&self, parameters: &'a [T]) -> [&'a [T]; 2] {
+    pub(crate) fn affine<'a, T>(&self, parameters: &'a [T]) -> [&'a [T]; 2] {
         cut(&parameters[self.parameters.clone()], [self.width; 2])
     }
 
     /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the running ones.
-    pub(super) fn statistics<T: Real>(
+    pub(crate) fn statistics<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,
         rows: usize,
@@ -91,7 +91,7 @@ impl BatchNorm {
     }
 
     /// Fills `out` from `x`, and `statistics` with what it was normalised by.
-    pub(super) fn forward<T: Real>(
+    pub(crate) fn forward<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,
         x: &[T],
@@ -111,7 +111,7 @@ impl BatchNorm {
 
     /// Back through a training pass: turns the gradient of the output into that of the input `x`, in place, and writes
     /// those of weight and bias.
-    pub(super) fn backward<T: Real>(
+    pub(crate) fn backward<T: Real>(
         &self,
         pass: &mut Backward<'_, T>,
         x: &[T],
@@ -220,7 +220,7 @@ mod tests {
     use safetensors::SafeTensors;
 
     use super::*;
-    use crate::cal::differences::{assert_gradient, noise, weighted};
+    use crate::modules::differences::{assert_gradient, noise, weighted};
 
     /// What PyTorch computes; `tools/golden` made it.
     fn golden(name: &str) -> Vec<f64> {
