@@ -83,11 +83,15 @@ def main():
     parser.add_argument("--degree", type=int, default=10, help="in-neighbours of every node")
     parser.add_argument("--features", type=int, default=256)
     parser.add_argument("--classes", type=int, default=5)
-    parser.add_argument("--train", type=int, default=100_000, help="training nodes; a tenth of it each to validate and test")
+    parser.add_argument(
+        "--train", type=int, default=100_000, help="training nodes; a tenth of it each to validate and test"
+    )
     parser.add_argument("--seed", type=int, default=0)
     a = parser.parse_args()
     if a.nodes <= a.degree or a.features < a.classes or a.train * 6 // 5 > a.nodes:
-        sys.exit("more nodes than neighbours and 1.2 times the training nodes, and as many features as classes, are needed")
+        sys.exit(
+            "more nodes than neighbours and 1.2 times the training nodes, and as many features as classes, are needed"
+        )
     write(a.file, a.nodes, a.degree, a.features, a.classes, a.train, a.seed)
 
 

@@ -10,10 +10,10 @@ carat and PyG take turns (A B C A B C ...); each figure is the median over the t
 do not make a busy machine fair: PyG's threads wait by spinning and lose far more than carat's. So the work of other
 processes during each turn is measured too, and a table made on a busy machine says so and exits with 1.
 
-The two cores of a virtual machine may share a cache in one turn and none in the next, which `carat bench step` finds out
-and which doubles the time of its short steps. Nothing tells which kind a turn of PyG's is, so its median may be of
-both. carat's turns of both kinds are never mixed into one median: `--patience` says how many more turns of carat may be had until there are enough with a common cache, and those
-without have a row of their own.
+The two cores of a virtual machine may share a cache in one turn and none in the next. Without one, carat's short steps
+take twice as long; `carat bench step` tells which kind a turn is. Nothing tells it of PyG's turns, so PyG's median may
+be of both. carat's turns of both kinds are never mixed into one median: turns without a common cache have a row of
+their own, and `--patience` is the largest number of extra turns of carat until there are enough with one.
 """
 
 import argparse
@@ -33,7 +33,9 @@ def parts_of(case):
     """Data, arch, hidden, heads and layers of a case 'data:arch:hidden:heads:layers'."""
     parts = case.rsplit(":", 4)
     if len(parts) != 5 or not all(parts) or not all(size.isdigit() for size in parts[2:]):
-        raise argparse.ArgumentTypeError(f"'{case}' is no case: write data:arch:hidden:heads:layers, as in {DEFAULT_CASES[0]}")
+        raise argparse.ArgumentTypeError(
+            f"'{case}' is no case: write data:arch:hidden:heads:layers, as in {DEFAULT_CASES[0]}"
+        )
     return parts
 
 
@@ -122,7 +124,9 @@ def table(results, key="step_ms", memory=True):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", type=is_case, default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ...")
+    parser.add_argument(
+        "cases", nargs="*", type=is_case, default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ..."
+    )
     parser.add_argument("--car", action="store_true", help="compare the step with CAR as well")
     parser.add_argument("--carat", default=DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")

@@ -52,7 +52,10 @@ def main():
                 error = (statistics.variance(a) / len(a) + statistics.variance(b) / len(b)) ** 0.5
                 spread = [f"{statistics.mean(v):.3f} ± {statistics.stdev(v):.3f}" for v in (a, b)]
                 difference = (statistics.mean(a) - statistics.mean(b)) / error
-                print(f"| {arch} | {' / '.join(sizes)} | {key} | {spread[0]} | {spread[1]} | {difference:+.1f} |", flush=True)
+                print(
+                    f"| {arch} | {' / '.join(sizes)} | {key} | {spread[0]} | {spread[1]} | {difference:+.1f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

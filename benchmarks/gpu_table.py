@@ -1,11 +1,11 @@
-"""Sets carat's steps on this machine beside PyG's on a GPU, and writes the table into docs/performance.md.
+"""Compares carat's steps on this machine with PyG's on a GPU, and writes the table into docs/performance-tables.md.
 
     python benchmarks/pyg_gpu.py ... --out gpu.json     on the machine with the GPU
     cargo build --release
     python benchmarks/gpu_table.py gpu.json             here
 
-Only carat is measured here; what the GPU took is in the file. Every figure is kept in the file of `--results` as soon as
-it is measured.
+Only carat is measured here; what the GPU took is in the file. Every figure is kept in the file of `--results` as soon
+as it is measured.
 """
 
 import argparse
@@ -51,8 +51,8 @@ def verdict(pairs):
     small = [(case, ours) for case, ours in pairs if case["data"] != RANDOM]
     wins = [sum(case[key] > ours[key] for case, ours in small if case.get(key)) for key in STEPS]
     lost = [name_of(case) for case, ours in small if case.get("step_ms") and case["step_ms"] <= ours["step_ms"]]
-    text = f"On the {len(small)} cases of the paper's datasets carat's plain step on two cores is faster than PyG's on the "
-    text += f"GPU in {wins[0]}, its CAR step in {wins[1]}."
+    text = f"On the {len(small)} cases of the paper's datasets carat's plain step on two cores is faster than PyG's "
+    text += f"on the GPU in {wins[0]}, its CAR step in {wins[1]}."
     return f"{text} The plain step is slower at {', '.join(lost)}." if lost else text
 
 
@@ -61,7 +61,8 @@ def section(machine, pairs):
     gpu = f"{machine['gpu']}, torch {machine['torch']}, torch_geometric {machine['torch_geometric']}"
     here = "; ".join(sorted({f"{ours['machine']}, {ours['threads']} threads, {ours['date']}" for _, ours in pairs}))
     caption = f"PyG: {gpu}, the whole graph, eager steps that end when the GPU has finished. carat: {here}. "
-    caption += f"Milliseconds are medians; CAR is `{' '.join(CAR_FLAGS)}`. Rows beside more than {FAIR_OTHER_WORK} cores "
+    caption += f"Milliseconds are medians; CAR is `{' '.join(CAR_FLAGS)}`. "
+    caption += f"Rows beside more than {FAIR_OTHER_WORK} cores "
     caption += "of other work are not to be quoted."
     titles = ["data", "arch", "F / K / L", "carat ms", "PyG, GPU ms", "faster", "carat CAR ms", "PyG CAR, GPU ms"]
     table = markdown([*titles, "faster", "other work"], [row(case, ours) for case, ours in pairs])
@@ -73,7 +74,9 @@ def main():
     parser.add_argument("gpu", type=Path, help="what pyg_gpu.py wrote")
     parser.add_argument("--results", type=Path, default=RESULTS / "gpu.json", help="JSON file that keeps the figures")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
-    parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")
+    parser.add_argument(
+        "--again-busy", action="store_true", help="measure again what had too much other work beside it"
+    )
     parser.add_argument("--carat", default=measuring.DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
     parser.add_argument("--cache", type=Path, default=measuring.DEFAULT_CACHE)

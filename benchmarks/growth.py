@@ -1,4 +1,6 @@
-"""Measures how the time of an epoch grows with edges, F, K, L and R; plots and slopes go into docs/performance.md.
+"""Measures how the time of an epoch grows with edges, F, K, L and R.
+
+Slopes and plots go into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/growth.py                    edges up to 10^7
@@ -64,7 +66,8 @@ def measure(series, kind, value, before, arguments):
     growth = value / before["value"] if before else 1.0
     notes, entry = [], None
     if before is not None and before.get("step_ms") is None:
-        return {"value": value, "notes": ["the point before could not be measured"], "other_work": 0.0} | stamp(arguments)
+        notes = ["the point before could not be measured"]
+        return {"value": value, "notes": notes, "other_work": 0.0} | stamp(arguments)
     for car in (True, False):
         if car and value > series.car_until:
             continue
@@ -119,11 +122,15 @@ def main():
     parser.add_argument("--smallest", type=float, default=1e4, help="fewest edges")
     parser.add_argument("--largest", type=float, default=1e7, help="most edges")
     parser.add_argument("--fixed-edges", type=float, default=1e6, help="edges of the graph where they do not grow")
-    parser.add_argument("--results", type=Path, default=RESULTS / "growth.json", help="JSON file that keeps the figures")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS / "growth.json", help="JSON file that keeps the figures"
+    )
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--figures", type=Path, default=FIGURES, help="folder of the plots")
     parser.add_argument("--render", action="store_true", help="write plots and table from --results, measure nothing")
-    parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")
+    parser.add_argument(
+        "--again-busy", action="store_true", help="measure again what had too much other work beside it"
+    )
     parser.add_argument("--carat", default=measuring.DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--cache", type=Path, default=measuring.DEFAULT_CACHE)
     parser.add_argument("--threads", type=int, default=2)
@@ -157,7 +164,9 @@ def main():
         before = results.get(series.key(kind, smaller[-1])) if smaller else None
         entry = measure(series, kind, value, before, arguments)
         results.put(keys[place], entry)
-        left = time_left(time.perf_counter() - began, [weights[p] for p in todo[:count]], [weights[p] for p in todo[count:]])
+        left = time_left(
+            time.perf_counter() - began, [weights[p] for p in todo[:count]], [weights[p] for p in todo[count:]]
+        )
         times = ", ".join(f"{name} {entry[name]:.2f}" for name in ("step_ms", "car_step_ms") if entry.get(name))
         note = "; ".join(entry["notes"])
         print(f"{keys[place]}: {times} {note} ({count} of {len(todo)}, about {duration(left)} left)", file=sys.stderr)

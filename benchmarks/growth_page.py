@@ -42,7 +42,8 @@ def all_series(smallest, largest, fixed=BASE["edges"]):
         Series("edges", edges, "edges", "1"),
         Series("hidden", (8, 16, 32, 64, 128, 256), "F, width of a layer", "1 (edges) to 2 (matrix products)", few),
         Series("heads", (1, 2, 4, 8, 16), "K, heads", "1", few),
-        # With more layers a deletion changes more and more of what its target sees: a CAR step took hundreds of plain ones.
+        # With more layers a deletion changes more and more of what its target sees: a CAR step may take hundreds of
+        # plain ones.
         Series("layers", (1, 2, 3, 4, 6, 8), "L, layers", "1 without CAR", few, car_until=4),
         Series("rounds", (1, 2, 4, 8, 16, 32), "R, rounds of interventions", "1", many),
     )
@@ -114,7 +115,10 @@ def table(every, entries):
             if car and car[-1][0] < plain[-1][0]:
                 row[-1] += f" (to {car[-1][0]:,})"
             row += [series.expected, milliseconds(last["step_ms"])]
-            row += [milliseconds(last["car_step_ms"]) if last.get("car_step_ms") else "-", f"{last['peak_memory_mb']:,.0f}"]
+            row += [
+                milliseconds(last["car_step_ms"]) if last.get("car_step_ms") else "-",
+                f"{last['peak_memory_mb']:,.0f}",
+            ]
             rows.append([*row, other_work_cell(max(entry["other_work"] for entry in measured))])
     return markdown(titles, rows)
 
@@ -137,6 +141,8 @@ def section(every, entries, figures):
     parts += [f"![Time of an epoch against {series.label}](figures/growth-{series.name}.svg)" for series in figures]
     left_out = [(key, entry) for key, entry in entries.items() if entry["notes"]]
     if left_out:
-        lines = [f"- {name} = {value:,}, {kind}: {'; '.join(entry['notes'])}" for (name, kind, value), entry in left_out]
+        lines = [
+            f"- {name} = {value:,}, {kind}: {'; '.join(entry['notes'])}" for (name, kind, value), entry in left_out
+        ]
         parts += ["Not measured:", "\n".join(lines)]
     return "\n\n".join(parts)

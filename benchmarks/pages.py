@@ -6,7 +6,7 @@ from pathlib import Path
 
 from measuring import FAIR_OTHER_WORK, ROOT
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "performance-tables.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -81,8 +81,8 @@ def write_table(page, name, content):
 class Results:
     """Figures by key in a JSON file that is written after every one, so that a stopped run goes on where it was.
 
-    Every entry is kept with the build (`measuring.build`) that it was measured with. An entry of another build counts as
-    not measured: a table shows one. Without a build (None), for writing a table again, all entries count.
+    Every entry is kept with the build (`measuring.build`) that it was measured with. An entry of another build counts
+    as not measured: a table shows one. Without a build (None), for writing a table again, all entries count.
     """
 
     def __init__(self, path, build):

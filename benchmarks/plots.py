@@ -15,14 +15,17 @@ def style():
 
     def scheme(text, faint, grid, background, colours):
         lines = [f".text{{fill:{text}}}.faint{{fill:{faint}}}.grid{{stroke:{grid}}}.ground{{fill:{background}}}"]
-        lines += [f".line{n}{{stroke:{colour}}}.mark{n}{{fill:{colour};stroke:{colour}}}" for n, colour in enumerate(colours)]
+        lines += [
+            f".line{n}{{stroke:{colour}}}.mark{n}{{fill:{colour};stroke:{colour}}}" for n, colour in enumerate(colours)
+        ]
         # A hollow mark is filled with the ground, so that its own line does not show in it.
         return "".join([*lines, f".hollow{{fill:{background}}}"])
 
     light = scheme("#1f2328", "#59636e", "#d1d9e0", "#ffffff", COLOURS["light"])
     dark = scheme("#f0f6fc", "#9198a1", "#3d444d", "#0d1117", COLOURS["dark"])
     fonts = "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;font-size:13px}"
-    return f"<style>{fonts}.title{{font-size:15px;font-weight:600}}{light}@media(prefers-color-scheme:dark){{{dark}}}</style>"
+    title = ".title{font-size:15px;font-weight:600}"
+    return f"<style>{fonts}{title}{light}@media(prefers-color-scheme:dark){{{dark}}}</style>"
 
 
 def number(value):
@@ -86,7 +89,9 @@ def log_log(title, x_label, y_label, legend, series, x_ticks=None):
         parts.append(f'<text class="faint" x="{LEFT - 8}" y="{up(y) + 4.5:.1f}" text-anchor="end">{number(y)}</text>')
     for x in x_ticks or ticks(x_low, x_high):
         parts.append(f'<line class="grid" x1="{across(x):.1f}" x2="{across(x):.1f}" y1="{TOP}" y2="{bottom}"/>')
-        parts.append(f'<text class="faint" x="{across(x):.1f}" y="{bottom + 19}" text-anchor="middle">{number(x)}</text>')
+        parts.append(
+            f'<text class="faint" x="{across(x):.1f}" y="{bottom + 19}" text-anchor="middle">{number(x)}</text>'
+        )
     middle = (LEFT + right) / 2
     parts.append(f'<text class="text" x="{middle:.0f}" y="{HEIGHT - 14}" text-anchor="middle">{escape(x_label)}</text>')
     centre = (TOP + bottom) / 2

@@ -5,7 +5,8 @@
 Needs torch with CUDA and torch_geometric, and nothing of carat: it runs on whatever machine has the GPU. Datasets are
 names (cora, citeseer, pubmed) or `.npz` files ('carat data convert' makes them; without `x`, random features of
 `--random-features` columns take its place). A step is what `pyg_step.py` times on the CPU, on the whole graph, with all
-tensors on the GPU before the first one; it ends when the GPU has finished. `gpu_table.py` sets the figures beside carat's.
+tensors on the GPU before the first one; it ends when the GPU has finished. `gpu_table.py` compares the figures
+with carat's.
 """
 
 import argparse

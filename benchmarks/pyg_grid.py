@@ -47,7 +47,9 @@ def main():
             row[name] = statistics.median(time_steps(work, 2, 3, arguments.seconds, 10.0 * arguments.seconds))
         rows.append(row)
         left = (time.perf_counter() - began) / len(rows) * (len(networks) - len(rows))
-        print(f"  PyG {arch} {hidden}/{heads}/{layers}: {row['step_ms']:.1f} ms, about {left:.0f} s left", file=sys.stderr)
+        print(
+            f"  PyG {arch} {hidden}/{heads}/{layers}: {row['step_ms']:.1f} ms, about {left:.0f} s left", file=sys.stderr
+        )
     print(json.dumps({"threads": arguments.threads, "torch": torch.__version__, "rows": rows}))
 
 

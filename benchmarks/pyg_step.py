@@ -170,7 +170,9 @@ def main():
     parser.add_argument("--warm-up", type=int, default=3, help="steps before the timing starts")
     parser.add_argument("--min-steps", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10.0, help="go on timing steps of a kind for this long")
-    parser.add_argument("--most-seconds", type=float, default=float("inf"), help="make fewer steps when they take longer")
+    parser.add_argument(
+        "--most-seconds", type=float, default=float("inf"), help="make fewer steps when they take longer"
+    )
     parser.add_argument("--edge-share", type=float, default=1.0, help="keep only this share of the edges, at random")
     arguments = parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Builds the table of steps, carat beside PyG in one run, and writes it into docs/performance.md.
+"""Builds the table of steps, carat beside PyG in one run, and writes it into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/table.py
@@ -26,7 +26,7 @@ EDGES = {"cora": 10_556, "pubmed": 88_648, "chameleon": 36_051, "squirrel": 216_
 KINDS = ("gat", "gatv2", "transformer")
 SIZES = ("25:1:1", "100:3:2", "200:5:2")
 CASES = [f"{data}:{kind}:{size}" for data in EDGES for size in SIZES for kind in KINDS]
-# The one case of the older tables that is not of these sizes.
+# The one case that is not of these sizes.
 CASES.insert(CASES.index(f"{RANDOM}:gat:100:3:2"), f"{RANDOM}:gat:100:3:1")
 NAMES = {RANDOM: "random graph of ogbn-arxiv's size"}
 COLUMNS = ("carat", "carat_car", "whole", "field")
@@ -251,13 +251,17 @@ def main():
     parser.add_argument("--results", type=Path, default=RESULTS / "steps.json", help="JSON file that keeps the figures")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--render", action="store_true", help="write the table from --results, measure nothing")
-    parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")
+    parser.add_argument(
+        "--again-busy", action="store_true", help="measure again what had too much other work beside it"
+    )
     parser.add_argument("--again-failed", action="store_true", help="measure again what failed")
     parser.add_argument("--carat", default=measuring.DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
     parser.add_argument("--cache", type=Path, default=measuring.DEFAULT_CACHE)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--patience", type=int, default=8, help="most repeats where cores share no cache (default: %(default)s)")
+    parser.add_argument(
+        "--patience", type=int, default=8, help="most repeats where cores share no cache (default: %(default)s)"
+    )
     parser.add_argument("--turns", type=int, default=3, help="most turns of a case; long ones get fewer")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long a command times each kind of step")
     parser.add_argument("--most-seconds", type=float, default=30.0, help="PyG makes fewer steps when they take longer")

@@ -8,12 +8,21 @@ import measuring
 
 
 def turn(step_ms, hand_over_ns=None):
-    return {"step_ms": step_ms, "car_step_ms": 2 * step_ms, "ratio": 2.0, "peak_memory_mb": 10.0, "hand_over_ns": hand_over_ns}
+    return {
+        "step_ms": step_ms,
+        "car_step_ms": 2 * step_ms,
+        "ratio": 2.0,
+        "peak_memory_mb": 10.0,
+        "hand_over_ns": hand_over_ns,
+    }
 
 
 class Rows(unittest.TestCase):
     def result(self, carat, apart):
-        return {"case": "cora:gat:100:3:2", "turns": {"carat": carat, "apart": apart, "whole": [turn(50.0)], "field": [turn(30.0)]}}
+        return {
+            "case": "cora:gat:100:3:2",
+            "turns": {"carat": carat, "apart": apart, "whole": [turn(50.0)], "field": [turn(30.0)]},
+        }
 
     def test_a_turn_whose_cores_share_no_cache_is_told_apart(self):
         self.assertTrue(measuring.cores_are_apart(turn(1.0, 190.0)))
@@ -21,7 +30,9 @@ class Rows(unittest.TestCase):
         self.assertFalse(measuring.cores_are_apart(turn(1.0)))
 
     def test_both_kinds_of_turns_have_their_rows(self):
-        text = compare_step.table([self.result([turn(2.0, 40.0), turn(2.5, 40.0), turn(2.0, 40.0)], [turn(4.0, 200.0)])])
+        text = compare_step.table(
+            [self.result([turn(2.0, 40.0), turn(2.5, 40.0), turn(2.0, 40.0)], [turn(4.0, 200.0)])]
+        )
         self.assertIn("| cora | gat | 100 / 3 / 2 | 2.00 | 50.00 | 30.00 | 25.0x | 15.0x |", text)
         self.assertIn("| cora | gat | 100 / 3 / 2, no common cache | 4.00 | 50.00 | 30.00 | 12.5x | 7.5x |", text)
 

@@ -4,7 +4,14 @@ import unittest
 
 import gpu_table
 
-OURS = {"step_ms": 2.0, "car_step_ms": 2.5, "other_work": 0.01, "machine": "a machine", "threads": 2, "date": "2026-11-15"}
+OURS = {
+    "step_ms": 2.0,
+    "car_step_ms": 2.5,
+    "other_work": 0.01,
+    "machine": "a machine",
+    "threads": 2,
+    "date": "2026-11-15",
+}
 
 
 def case(data="cora", **figures):

@@ -71,7 +71,9 @@ class Plots(unittest.TestCase):
         names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
         self.assertTrue({"t & u", "a < b", "c", "x", "y"} <= set(names))
         for element in root.iter("{http://www.w3.org/2000/svg}circle"):
-            self.assertTrue(0 <= float(element.get("cx")) <= plots.WIDTH and 0 <= float(element.get("cy")) <= plots.HEIGHT)
+            self.assertTrue(
+                0 <= float(element.get("cx")) <= plots.WIDTH and 0 <= float(element.get("cy")) <= plots.HEIGHT
+            )
 
     def test_ticks(self):
         self.assertEqual(plots.ticks(1e4, 1e7), [1e4, 1e5, 1e6, 1e7])

@@ -36,7 +36,9 @@ class Commands(unittest.TestCase):
         self.assertIn("no JSON", python("print('hello')")["failed"])
 
     def test_messages_of_torch_and_rust(self):
-        self.assertTrue(measuring.ran_out_of_memory("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4"))
+        self.assertTrue(
+            measuring.ran_out_of_memory("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4")
+        )
         self.assertTrue(measuring.ran_out_of_memory("memory allocation of 4000 bytes failed"))
         self.assertFalse(measuring.ran_out_of_memory("error: no such file"))
 

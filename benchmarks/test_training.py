@@ -43,7 +43,8 @@ class Trainings(unittest.TestCase):
         row = training.training_table({("gat:100:3:2", "1"): entry}).splitlines()[-1]
         self.assertEqual(
             row,
-            "| gat | 100 / 3 / 2 | 1 | 0.20 | 10.00 | 50.0x | 50 | 100 | 4.00 | 100 | 0.900 ± 0.100 | 0.900 ± 0.000 | 0.10 |",
+            "| gat | 100 / 3 / 2 | 1 | 0.20 | 10.00 | 50.0x | 50 | 100 | 4.00 | 100 "
+            "| 0.900 ± 0.100 | 0.900 ± 0.000 | 0.10 |",
         )
 
 

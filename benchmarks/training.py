@@ -1,11 +1,13 @@
-"""Trains to the end, carat beside PyG, and computes the whole grid on Cora; writes both into docs/performance.md.
+"""Trains to the end, carat beside PyG, and computes the whole grid on Cora.
+
+Both go into docs/performance-tables.md.
 
     cargo build --release
     python benchmarks/training.py
 
 Three kinds at 100 / 3 / 2, plain and with causal attention regularisation (CAR), protocol best: both programs train
-until 20 epochs brought no lower validation loss. The grid is `carat sweep --data cora --grid paper`. PyG's time for it is
-extrapolated: the milliseconds of an epoch, measured for every network of the grid, times the epochs that carat's
+until 20 epochs brought no lower validation loss. The grid is `carat sweep --data cora --grid paper`. PyG's time for it
+is extrapolated: the milliseconds of an epoch, measured for every network of the grid, times the epochs that carat's
 trainings took. Figures are kept in the file of `--results` as they come; a stopped run goes on where it was.
 """
 
@@ -58,7 +60,8 @@ def train_both(setting, strength, arguments):
             ours[-1]["seconds"] = run["train_seconds"]
         out = f"{folder}/pyg.json"
         command = [sys.executable, str(ROOT / "benchmarks" / "pyg_train.py"), setting, *data_flags(arguments), *threads]
-        command += ["--lambda", strength, "--seeds", str(arguments.seeds), "--epochs", str(arguments.epochs), "--out", out]
+        command += ["--lambda", strength, "--seeds", str(arguments.seeds)]
+        command += ["--epochs", str(arguments.epochs), "--out", out]
         done = checked(run_watched(command), command)
         theirs = json.loads(Path(out).read_text())["runs"][setting]
     work = max([done.other_work, *(run["other_work"] for run in ours)])
@@ -120,7 +123,9 @@ def training_table(entries):
     for (setting, strength), entry in entries.items():
         arch, *sizes = setting.split(":")
         sides = [entry["carat"], entry["pyg"]]
-        seconds, epochs = ([statistics.median(run[key] for run in side) for side in sides] for key in ("seconds", "epochs"))
+        seconds, epochs = (
+            [statistics.median(run[key] for run in side) for side in sides] for key in ("seconds", "epochs")
+        )
         per_epoch = [statistics.median(1000 * run["seconds"] / run["epochs"] for run in side) for side in sides]
         row = [arch, " / ".join(sizes), strength, *(f"{value:.2f}" for value in seconds)]
         row += [f"{seconds[1] / seconds[0]:.1f}x", *(f"{value:.0f}" for value in epochs), *map(milliseconds, per_epoch)]
@@ -143,7 +148,11 @@ def grid_text(grid, pyg, name="paper"):
     # Trainings side by side, one thread each, are taken to slow each other down not at all.
     ways = {count: total * count / threads for count, total in totals.items()}
     best = min(ways, key=ways.get)
-    how = "one thread each and side by side" if best == 1 and threads > 1 else f"{best} threads each and one after another"
+    how = (
+        "one thread each and side by side"
+        if best == 1 and threads > 1
+        else f"{best} threads each and one after another"
+    )
     work = max([grid["other_work"], *(entry["other_work"] for entry in pyg.values())])
     titles = ["grid", "trainings", "epochs in all", "carat", "PyG, extrapolated", "faster", "other work"]
     row = [f"cora, {name}", f"{len(trainings):,}", f"{epochs:,}", duration(grid["seconds"]), duration(ways[best])]
@@ -181,10 +190,14 @@ def section(entries, grid, pyg, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=RESULTS / "training.json", help="JSON file that keeps the figures")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS / "training.json", help="JSON file that keeps the figures"
+    )
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--render", action="store_true", help="write the tables from --results, measure nothing")
-    parser.add_argument("--again-busy", action="store_true", help="measure again what had too much other work beside it")
+    parser.add_argument(
+        "--again-busy", action="store_true", help="measure again what had too much other work beside it"
+    )
     parser.add_argument("--carat", default=measuring.DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
     parser.add_argument("--threads", type=int, default=2)
@@ -198,7 +211,10 @@ def main():
     check_page(arguments.page, "training")
     results = Results(arguments.results, None if arguments.render else measuring.build(arguments))
     settings = {
-        f"train:{kind}:{SIZES}:{strength}:{arguments.seeds}-seeds:{arguments.epochs}-epochs": (f"{kind}:{SIZES}", strength)
+        f"train:{kind}:{SIZES}:{strength}:{arguments.seeds}-seeds:{arguments.epochs}-epochs": (
+            f"{kind}:{SIZES}",
+            strength,
+        )
         for kind in KINDS
         for strength in STRENGTHS
     }

@@ -11,8 +11,15 @@ use std::path::Path;
 mod fingerprint;
 
 /// Files and folders, from this crate's.
-const SOURCES: [&str; 6] =
-    ["../carat-graph/src", "../carat-nn/src", "../carat/src", "src/sweep.rs", "src/sweep", "../../Cargo.lock"];
+const SOURCES: [&str; 7] = [
+    "../carat-graph/src",
+    "../carat-nn/src",
+    "../carat/src",
+    "src/sweep.rs",
+    "src/sweep",
+    "src/spurious.rs",
+    "../../Cargo.lock",
+];
 
 fn main() {
     let mut files = BTreeMap::new();

@@ -30,7 +30,7 @@ def running(model):
 
 
 def disturbed(model):
-    """Parameters away from their initial values, where zeros and ones would hide mistakes; running statistics likewise."""
+    """Parameters and running statistics away from their initial values, where zeros and ones would hide mistakes."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter += 0.2 * torch.randn_like(parameter)

@@ -1,9 +1,9 @@
-"""Writes the golden file that carat-lab's statistics are tested against, from scipy and NumPy.
+"""Writes the golden file that carat-report's statistics are tested against, from scipy and NumPy.
 
-    python tools/golden/make_statistics_golden.py [--out crates/carat-lab/tests/golden]
+    python tools/golden/make_statistics_golden.py [--out crates/carat-report/tests/golden]
 
 Samples are stored as rules that Python and Rust compute to the same bits (`sample` below, and its twin in
-`crates/carat-lab/tests/statistics.rs`), results as numbers. Signed-rank probabilities that come from counting are also
+`crates/carat-report/tests/statistics.rs`), results as numbers. Signed-rank probabilities that come from counting are also
 computed with whole numbers, because scipy's lose their digits far out in the tail. `README.md` lists the fields.
 """
 
@@ -91,9 +91,7 @@ def number(value):
 def scipy_wilcoxon(values):
     """None where scipy refuses (a single zero) or has NaN."""
     try:
-        return number(
-            stats.wilcoxon(values, alternative="greater", correction=False, zero_method="wilcox").pvalue
-        )
+        return number(stats.wilcoxon(values, alternative="greater", correction=False, zero_method="wilcox").pvalue)
     except ValueError:
         return None
 
@@ -167,7 +165,8 @@ def two_samples(seed):
 def intervals(seed):
     """scipy's intervals of given resampled means: it draws none of its own.
 
-    Values are multiples of 1 / 1024, so that sums are exact: scipy tells equal means apart where their rounding differs.
+    Values are multiples of 1 / 1024, so that sums are exact: scipy tells equal means apart where their rounding
+    differs.
     """
     cases = []
     for n, count in RESAMPLED:
@@ -212,7 +211,7 @@ def corrections(seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat-lab/tests/golden")
+    parser.add_argument("--out", type=Path, default=ROOT / "crates/carat-report/tests/golden")
     out = parser.parse_args().out
     warnings.simplefilter("ignore", RuntimeWarning)
     samples = [one_sample(kind, n, 100 * k + s) for k, kind in enumerate(KINDS) for s, n in enumerate(SIZES)]

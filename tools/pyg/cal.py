@@ -1,8 +1,8 @@
 """CAL's CausalGAT (Sui et al. 2022) for nodes, from PyTorch's and PyG's own layers, parameter for parameter carat's.
 
-The names and shapes of `state_dict` are those of the `model.safetensors` of `carat train --model cal`, so weights and running
-statistics move both ways with `load_state_dict(..., strict=True)`. `crates/carat-nn/src/cal/mod.rs` has the equations and says
-where they differ from the authors' code.
+The names and shapes of `state_dict` are those of the `model.safetensors` of `carat train --model cal`, so weights and
+running statistics move both ways with `load_state_dict(..., strict=True)`. `crates/carat-nn/src/cal/mod.rs` has the
+equations, `docs/cal.md` says where they differ from the authors' code.
 """
 
 import warnings

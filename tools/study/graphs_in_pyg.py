@@ -2,10 +2,10 @@
 
     python tools/study/graphs_in_pyg.py --set NCI1 --folds 3
 
-Four networks with the sizes and the training of `carat reproduce graphs` (L 2, K 1, F 32, Adam, batches of 64, the epoch of
-the best validation loss):
+Four networks with the sizes and the training of `carat reproduce graphs` (L 2, K 1, F 32, Adam, batches of 64, the
+epoch of the best validation loss):
 
-    carat's    no nonlinearity between the layers, the sum over the nodes before the LeakyReLU, as spec.md has it
+    carat's    no nonlinearity between the layers, the sum over the nodes before the LeakyReLU
     no edges   the encoder alone, summed over the nodes: what the nodes tell without the graph
     per node   carat's, with a LeakyReLU after every layer, and so one before the sum
     GIN        two GINConv layers with such LeakyReLUs, which sum messages instead of weighing them to one

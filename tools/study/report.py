@@ -3,8 +3,9 @@
     python tools/study/report.py baseline STORE.db ...     each regularised run against the baseline of its setting
     python tools/study/report.py controls STORE.db ...     causal against random, constant and vote
 
-Runs pair by everything but the regulariser's choices: same data, split, sizes, seed. p values are those of the one-tailed
-paired Wilcoxon signed-rank test (scipy), for a lower loss, a higher accuracy, a higher attention_auc. Needs scipy.
+Runs pair by everything but the regulariser's choices: same data, split, sizes, seed. p values are those of the
+one-tailed paired Wilcoxon signed-rank test (scipy), for a lower loss, a higher accuracy, a higher attention_auc. Needs
+scipy.
 """
 
 import json
@@ -82,7 +83,9 @@ def variant(setting):
 
 
 def against_baseline(rows):
-    baselines = {(key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if setting["lambda"] == 0}
+    baselines = {
+        (key(setting, CHOICES), protocol): figures for setting, protocol, figures in rows if setting["lambda"] == 0
+    }
     groups = {}
     for setting, protocol, figures in rows:
         baseline = baselines.get((key(setting, CHOICES), protocol))

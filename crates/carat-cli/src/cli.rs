@@ -1,4 +1,4 @@
-//! The root of the command line: which commands there are.
+//! The root of the command line, with all commands.
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -19,16 +19,16 @@ use crate::failure::Failure;
   carat data list                        the public datasets
   carat data get cora                    fetch one
   carat data info cora                   its sizes, splits and homophily
-  carat data info my-graph.npz           the same of your own graph
+  carat data info my-graph.npz           the same for your own graph
   carat train --data cora --out runs/plain             train a network into a run folder
   carat train --data cora --lambda 1 --out runs/car    the same, regularised
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
-  carat explain --base runs/plain --car runs/car       which edges the regulariser weighs up and down
-  carat explore runs/plain runs/car                    a page to walk through the graph on
+  carat explain --base runs/plain --car runs/car       which edges gain and lose attention by regularisation
+  carat explore runs/plain runs/car                    explore the graph in the browser
   carat rewire --base runs/plain --car runs/car        what pruning by attention does to GCNs
   carat sweep --data my-graph.npz                      many runs, to know whether CAR helps
-  carat report carat.db                                what they come to, as a page
+  carat report carat.db                                their results, as a page
   carat reproduce all --quick                          the paper's tables and figures
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
@@ -60,7 +60,7 @@ enum Command {
 pub fn run() -> Result<(), Failure> {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and versions are no errors, and print themselves.
+        // Help and version are not errors; clap prints them.
         Err(page) if !page.use_stderr() || page.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             page.exit()
         }
@@ -85,7 +85,7 @@ pub fn run() -> Result<(), Failure> {
     }
 }
 
-/// A wrong argument in one line: what clap says about it, its tip, and whose help tells more.
+/// A wrong argument in one line: clap's message, its tip, and which help to read.
 fn one_line(rendered: &str, command: &str) -> String {
     let lines: Vec<&str> = rendered.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let end = lines.iter().position(|line| line.starts_with("Usage:") || line.starts_with("For more information"));
@@ -100,7 +100,7 @@ fn one_line(rendered: &str, command: &str) -> String {
     format!("{text}; see '{command} --help'")
 }
 
-/// The command that the arguments name, as far as they name one.
+/// The command that the arguments name, with as many subcommands as are valid.
 fn command_path(arguments: impl Iterator<Item = String>) -> String {
     let root = Cli::command();
     let mut command = &root;

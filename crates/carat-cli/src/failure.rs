@@ -1,4 +1,4 @@
-//! How the program ends when it does not end well: one or two lines on stderr, and an exit code.
+//! How the program fails: one or two lines on stderr, and an exit code.
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -15,14 +15,14 @@ const WRONG_INPUT: u8 = 2;
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something to tell the user.
+    /// An error to show to the user.
     Error {
         /// What is wrong, where, and what to do.
         message: String,
         /// Exit code.
         code: u8,
     },
-    /// Nobody reads our output any more (`carat ... | head`). That is no failure, and nothing to talk about.
+    /// The reader of stdout has gone (`carat ... | head`). This is not a failure.
     ClosedPipe,
 }
 
@@ -60,8 +60,8 @@ impl From<carat::Error> for Failure {
     }
 }
 
-/// Runs `command`, says what went wrong, and gives the exit code. A panic is a bug of ours: it is said in one line with
-/// a request to report it, and unwinds so that temporary files are removed.
+/// Runs `command`, prints its error and returns the exit code. A panic is a bug: it is printed in one line with a request
+/// to report it, and unwinds so that temporary files are removed.
 pub fn guard(command: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     install_panic_hook();
     match panic::catch_unwind(AssertUnwindSafe(command)) {

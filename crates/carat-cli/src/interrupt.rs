@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::Failure;
 
-/// Takes over Ctrl-C and SIGTERM; the returned question tells whether one has come.
+/// Handles Ctrl-C and SIGTERM; the returned function tells whether one was received.
 pub fn flag() -> Result<impl Fn() -> bool + Send + Sync, Failure> {
     let asked = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&asked);

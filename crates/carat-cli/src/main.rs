@@ -1,4 +1,4 @@
-//! The `carat` binary. Everything of substance is in the libraries; this crate reads flags and prints.
+//! The `carat` binary. It parses flags and prints; the libraries do the work.
 
 mod arguments;
 mod cli;

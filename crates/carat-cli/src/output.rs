@@ -1,10 +1,9 @@
-//! Results on stdout: text for people, or exactly one JSON document.
+//! Results on stdout: text, or exactly one JSON document.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use carat_lab::compare::words;
-use carat_lab::report::{Block, Column, Table};
+use carat_report::{Block, Column, Table, words};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -20,7 +19,7 @@ pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -
     written.and_then(|()| stdout.flush()).map_err(|e| Failure::stdout(&e))
 }
 
-/// Refuses an `--out` file that has no folder to be in: that should not show only after the work is done.
+/// Refuses an `--out` file whose folder does not exist, before any work is done.
 pub fn check_folder(out: &Path) -> Result<(), Failure> {
     check_folder_of("--out", out)
 }
@@ -54,7 +53,7 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Columns under their headings. A heading that starts with `>` has its column aligned to the right.
+/// A table as text. A heading that starts with `>` aligns its column to the right.
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let titles: Vec<String> = headings.iter().map(|h| h.trim_start_matches('>').to_string()).collect();
     let mut widths: Vec<usize> = titles.iter().map(|t| t.chars().count()).collect();
@@ -74,10 +73,10 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Columns of the terminal that text is wrapped to.
+/// The width that text is wrapped to.
 pub const WIDTH: usize = 100;
 
-/// Breaks a text into lines of at most `width` characters, each ended; longer words stand alone.
+/// Breaks a text into lines of at most `width` characters, each with a line end. A longer word gets its own line.
 pub fn wrap(text: &str, width: usize) -> String {
     let (mut wrapped, mut used) = (String::new(), 0);
     for word in text.split_whitespace() {
@@ -97,7 +96,7 @@ pub fn wrap(text: &str, width: usize) -> String {
     wrapped
 }
 
-/// Pieces of a report as text for a terminal; figures are left to the page.
+/// Blocks of a report as text for a terminal, without figures.
 pub fn blocks(blocks: &[Block]) -> String {
     let mut text = String::new();
     for block in blocks {
@@ -123,7 +122,7 @@ pub fn blocks(blocks: &[Block]) -> String {
     text
 }
 
-/// A point of a list, its lines after the first indented.
+/// A list item; its lines after the first are indented.
 fn indented(point: &str) -> String {
     format!("- {}\n", wrap(point, WIDTH - 2).trim_end().replace('\n', "\n  "))
 }
@@ -131,7 +130,7 @@ fn indented(point: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carat_lab::report::Cell;
+    use carat_report::Cell;
 
     #[test]
     fn numbers_are_grouped() {

@@ -1,17 +1,19 @@
-//! Answers what the page asks: nodes by name, a node with its in-edges, a prediction without an edge.
+//! Computes what the page shows: nodes by name, a node with its in-edges, a prediction without an edge.
 
 use carat::{EffectSettings, Error, Look, Probe};
 use carat_graph::Dataset;
 use carat_nn::loss;
 
-use crate::material::Material;
+use crate::display::{class_names, node_name};
+use crate::inputs::Inputs;
 use crate::names::Names;
-use crate::view::{Card, EdgeSaid, EdgeView, Info, NodeView, RunInfo, Said, SearchView, WithoutSaid, WithoutView};
-use crate::words::{class_names, node_name};
+use crate::view::{
+    EdgeOfRun, EdgeView, Info, NodeSummary, NodeView, Prediction, PredictionChange, RunInfo, SearchView, WithoutView,
+};
 
 /// The most in-edges that are measured and shown at once. A hub has thousands; each costs an intervention.
 pub const MOST_EDGES: usize = 200;
-/// In-edges of a view where nobody says how many.
+/// The default number of in-edges in a view.
 pub const USUAL_EDGES: usize = 20;
 /// The most nodes that one search finds.
 const MOST_FOUND: usize = 12;
@@ -27,10 +29,10 @@ pub struct Which {
     pub head: Option<usize>,
 }
 
-/// A graph and the networks that are asked about it.
+/// Answers questions about a graph and the networks trained on it.
 #[derive(Debug)]
 pub struct Explorer<'a> {
-    material: &'a Material,
+    inputs: &'a Inputs,
     names: Names<'a>,
     probes: Vec<Probe<'a>>,
     /// Per node: 0 none, else 1 + the place in `ROLES`.
@@ -41,32 +43,32 @@ pub struct Explorer<'a> {
 const ROLES: [&str; 3] = ["train", "val", "test"];
 
 impl<'a> Explorer<'a> {
-    /// Prepares the names and one probe per run. Data that a run cannot read is refused.
-    pub fn new(material: &'a Material) -> Result<Self, Error> {
-        let Material { dataset, runs } = material;
+    /// Prepares the names and one probe per run. Data that does not fit a run is refused.
+    pub fn new(inputs: &'a Inputs) -> Result<Self, Error> {
+        let Inputs { dataset, runs } = inputs;
         let probes = runs
             .iter()
             .map(|run| Probe::new(&run.network, dataset, EffectSettings::from(&run.config)))
             .collect::<Result<_, Error>>()?;
-        // Many in-edges, but no more than a view has room for.
+        // As many in-edges as a view shows by default, at most.
         let degree = |node: &u32| Some(dataset.graph().in_degree(*node)).filter(|&degree| degree <= USUAL_EDGES);
         let start = (0..dataset.num_nodes() as u32).rev().max_by_key(degree).unwrap_or(0);
-        Ok(Self { material, names: Names::new(dataset), probes, roles: roles(material), start })
+        Ok(Self { inputs, names: Names::new(dataset), probes, roles: roles(inputs), start })
     }
 
-    /// The node to begin with: the one that a user names. Without, it is one with many in-edges, all of which are shown.
+    /// Sets the node to begin with. By default it is a node with many in-edges, all of which a view shows.
     pub fn start_at(&mut self, node: &str) -> Result<u32, Error> {
         self.start = self.names.resolve(node)?;
         Ok(self.start)
     }
 
     fn dataset(&self) -> &'a Dataset {
-        &self.material.dataset
+        &self.inputs.dataset
     }
 
     /// The graph and the runs.
     pub fn info(&self) -> Info {
-        let runs = &self.material.runs;
+        let runs = &self.inputs.runs;
         let info = |run: &crate::Run| RunInfo {
             name: run.name.clone(),
             treatment: run.treatment(),
@@ -77,7 +79,7 @@ impl<'a> Explorer<'a> {
         let classes = runs.first().map_or(0, |run| run.network.config().classes);
         let classes = classes.max(self.dataset().labels().num_classes());
         Info {
-            dataset: crate::words::shown(self.dataset().name()),
+            dataset: crate::display::shown(self.dataset().name()),
             nodes: self.dataset().num_nodes(),
             edges: self.dataset().graph().num_edges(),
             classes: class_names(self.dataset(), classes),
@@ -87,17 +89,17 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Nodes that a user may mean.
+    /// Nodes that match a query.
     pub fn search(&self, query: &str) -> SearchView {
         let found = self.names.search(query, MOST_FOUND);
-        SearchView { nodes: found.nodes.iter().map(|&node| self.card(node)).collect(), more: found.more }
+        SearchView { nodes: found.nodes.iter().map(|&node| self.summary(node)).collect(), more: found.more }
     }
 
-    /// A node of the data, in a few words.
-    fn card(&self, node: u32) -> Card {
+    /// A node without its edges.
+    fn summary(&self, node: u32) -> NodeSummary {
         let dataset = self.dataset();
         let role = self.roles.get(node as usize).and_then(|&role| ROLES.get(usize::from(role).checked_sub(1)?));
-        Card {
+        NodeSummary {
             id: node,
             name: node_name(dataset, node),
             class: dataset.labels().get(node),
@@ -107,7 +109,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// A node and at most `most` of its in-edges, those with most attention in any run.
+    /// A node and at most `most` of its in-edges: those with the most attention in any run.
     pub fn node(&mut self, node: u32, most: usize, which: Which) -> Result<NodeView, Error> {
         let looks = self.probes.iter_mut().map(|probe| probe.look(node)).collect::<Result<Vec<_>, Error>>()?;
         let neighbours = self.dataset().graph().in_neighbours(node);
@@ -115,7 +117,7 @@ impl<'a> Explorer<'a> {
         let sources: Vec<u32> = chosen.iter().map(|&edge| neighbours[edge]).collect();
         let mut edges: Vec<EdgeView> = chosen
             .iter()
-            .map(|&edge| EdgeView { source: self.card(neighbours[edge]), runs: Vec::new(), spurious: None })
+            .map(|&edge| EdgeView { source: self.summary(neighbours[edge]), runs: Vec::new(), spurious: None })
             .collect();
         if let Some(flags) = self.dataset().spurious() {
             let first = self.dataset().graph().in_edges(node).start;
@@ -123,13 +125,13 @@ impl<'a> Explorer<'a> {
                 view.spurious = Some(flags[first + edge]);
             }
         }
-        for (probe, (look, run)) in self.probes.iter_mut().zip(looks.iter().zip(&self.material.runs)) {
+        for (probe, (look, run)) in self.probes.iter_mut().zip(looks.iter().zip(&self.inputs.runs)) {
             let (layers, heads) = (run.network.config().layers, run.network.config().heads);
             let without = probe.without(node, &sources)?.effects;
             let predicted = probe.predictions(&sources)?;
             for (at, (view, &edge)) in edges.iter_mut().zip(&chosen).enumerate() {
                 let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
-                view.runs.push(EdgeSaid {
+                view.runs.push(EdgeOfRun {
                     attention: attention.chunks_exact(heads).map(<[f32]>::to_vec).collect(),
                     effect: without.effect[at],
                     rho: without.rho[at],
@@ -140,20 +142,20 @@ impl<'a> Explorer<'a> {
         }
         let readers = self.dataset().graph().out_neighbours(node);
         Ok(NodeView {
-            node: self.card(node),
-            runs: looks.iter().map(said).collect(),
+            node: self.summary(node),
+            runs: looks.iter().map(prediction).collect(),
             edges,
-            readers: readers.iter().take(MOST_READERS).map(|&reader| self.card(reader)).collect(),
+            readers: readers.iter().take(MOST_READERS).map(|&reader| self.summary(reader)).collect(),
             num_readers: readers.len(),
         })
     }
 
-    /// The places of the in-edges with most attention, most first; equal ones by their sources' numbers.
+    /// The positions of the in-edges with the most attention, in descending order; ties by the number of the source.
     fn ranked(&self, neighbours: &[u32], looks: &[Look], most: usize, which: Which) -> Vec<usize> {
         let of_run = |look: &Look, run: &crate::Run, edge: usize| -> f32 {
             let (layers, heads) = (run.network.config().layers, run.network.config().heads);
             let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
-            // A layer or head that this run has not leaves nothing to choose from: all count then, as on the page.
+            // If this run lacks the chosen layer or head, all of them count, as on the page.
             let layers = which.layer.filter(|&l| l < layers).map_or(0..layers, |l| l..l + 1);
             let heads_of = which.head.filter(|&h| h < heads).map_or(0..heads, |h| h..h + 1);
             let count = layers.len() * heads_of.len();
@@ -161,14 +163,14 @@ impl<'a> Explorer<'a> {
             sum / count as f32
         };
         let strength = |edge: usize| {
-            looks.iter().zip(&self.material.runs).map(|(look, run)| of_run(look, run, edge)).fold(0.0, f32::max)
+            looks.iter().zip(&self.inputs.runs).map(|(look, run)| of_run(look, run, edge)).fold(0.0, f32::max)
         };
         let mut ranked: Vec<(f32, usize)> = (0..neighbours.len()).map(|edge| (strength(edge), edge)).collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         ranked.into_iter().take(most).map(|(_, edge)| edge).collect()
     }
 
-    /// What every run says of `node` with all edges and without the one from `source`.
+    /// Every run's prediction for `node` with all edges and without the one from `source`.
     pub fn without(&mut self, source: u32, node: u32) -> Result<WithoutView, Error> {
         let mut runs = Vec::with_capacity(self.probes.len());
         for probe in &mut self.probes {
@@ -183,15 +185,15 @@ impl<'a> Explorer<'a> {
                 continue;
             };
             let predicted = loss::argmax(&probabilities);
-            let after = Said { predicted, judged_by: before.judged_by, loss: *loss, probabilities };
-            runs.push(WithoutSaid { before: said(&before), after, rho: *rho, effect: *effect });
+            let after = Prediction { predicted, judged_by: before.judged_by, loss: *loss, probabilities };
+            runs.push(PredictionChange { before: prediction(&before), after, rho: *rho, effect: *effect });
         }
-        Ok(WithoutView { source: self.card(source), node: self.card(node), runs })
+        Ok(WithoutView { source: self.summary(source), node: self.summary(node), runs })
     }
 }
 
-fn said(look: &Look) -> Said {
-    Said {
+fn prediction(look: &Look) -> Prediction {
+    Prediction {
         predicted: look.predicted(),
         judged_by: look.judged_by,
         loss: look.loss,
@@ -199,10 +201,10 @@ fn said(look: &Look) -> Said {
     }
 }
 
-/// Every node's part in the first run's split; nothing where the data has no such split.
-fn roles(material: &Material) -> Vec<u8> {
-    let mut roles = vec![0; material.dataset.num_nodes()];
-    let split = material.runs.first().and_then(|run| run.config.choose_split(&material.dataset).ok());
+/// Every node's part in the first run's split; all 0 if the data has no such split.
+fn roles(inputs: &Inputs) -> Vec<u8> {
+    let mut roles = vec![0; inputs.dataset.num_nodes()];
+    let split = inputs.runs.first().and_then(|run| run.config.choose_split(&inputs.dataset).ok());
     if let Some(split) = split {
         for (role, nodes) in [split.train, split.val, split.test].into_iter().enumerate() {
             for node in nodes {

@@ -3,18 +3,18 @@ use std::ops::ControlFlow;
 use carat::{EffectSettings, effects, mean_attention};
 
 use super::*;
-use crate::samples::{HOSTILE, material};
+use crate::samples::{HOSTILE, inputs};
 
 #[test]
 fn a_view_has_what_the_tables_of_the_whole_graph_have() {
-    let material = material();
-    let mut explorer = Explorer::new(&material).unwrap();
-    let dataset = &material.dataset;
+    let inputs = inputs();
+    let mut explorer = Explorer::new(&inputs).unwrap();
+    let dataset = &inputs.dataset;
     for node in [0u32, 5, 17, 31] {
         let view = explorer.node(node, MOST_EDGES, Which::default()).unwrap();
         assert_eq!((view.node.id, view.node.degree), (node, dataset.graph().in_degree(node)));
         assert_eq!(view.edges.len(), view.node.degree);
-        for (at, run) in material.runs.iter().enumerate() {
+        for (at, run) in inputs.runs.iter().enumerate() {
             let settings = EffectSettings::from(&run.config);
             let all =
                 effects(&run.network, dataset, &[node], &settings, &mut |_, _| ControlFlow::Continue(())).unwrap();
@@ -44,10 +44,10 @@ fn a_view_has_what_the_tables_of_the_whole_graph_have() {
 
 #[test]
 fn a_hub_shows_the_edges_with_most_attention_of_what_was_chosen() {
-    let material = material();
-    let mut explorer = Explorer::new(&material).unwrap();
+    let inputs = inputs();
+    let mut explorer = Explorer::new(&inputs).unwrap();
     let strength = |edge: &EdgeView, which: Which| {
-        let of = |run: &EdgeSaid| {
+        let of = |run: &EdgeOfRun| {
             let layers: Vec<&Vec<f32>> = match which.layer.and_then(|l| run.attention.get(l)) {
                 Some(layer) => vec![layer],
                 None => run.attention.iter().collect(),
@@ -79,18 +79,18 @@ fn a_hub_shows_the_edges_with_most_attention_of_what_was_chosen() {
 }
 
 #[test]
-fn cards_tell_who_a_node_is() {
-    let material = material();
-    let mut explorer = Explorer::new(&material).unwrap();
+fn summaries_describe_nodes() {
+    let inputs = inputs();
+    let mut explorer = Explorer::new(&inputs).unwrap();
     let view = explorer.node(2, 5, Which::default()).unwrap();
     assert_eq!((view.node.name.as_str(), view.node.class, view.node.year), (HOSTILE[2], Some(2), Some(1992)));
     assert!(view.node.role.is_some() && explorer.node(6, 5, Which::default()).unwrap().node.class.is_none());
-    let readers: Vec<u32> = view.readers.iter().map(|card| card.id).collect();
-    assert_eq!((readers.as_slice(), view.num_readers), (material.dataset.graph().out_neighbours(2), readers.len()));
+    let readers: Vec<u32> = view.readers.iter().map(|node| node.id).collect();
+    assert_eq!((readers.as_slice(), view.num_readers), (inputs.dataset.graph().out_neighbours(2), readers.len()));
     let info = explorer.info();
     assert_eq!(info.classes, ["A", "<b>B</b>", "C"]);
     assert_eq!([info.runs[0].treatment.as_str(), info.runs[1].treatment.as_str()], ["baseline", "CAR, lambda 1"]);
-    assert!(material.dataset.graph().in_degree(info.start) <= USUAL_EDGES);
+    assert!(inputs.dataset.graph().in_degree(info.start) <= USUAL_EDGES);
     assert_eq!(explorer.start_at("paper 9").unwrap(), 9);
     assert_eq!(explorer.info().start, 9);
     let said = explorer.node(32, 5, Which::default()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The page as one file: the views of a node and of nodes around it, with every intervention on what they show.
+//! The page as one file: the views of a node and of the nodes around it, with every intervention on their edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -18,13 +18,13 @@ const MOST_VIEWS: usize = 300;
 pub struct Export {
     /// The node to begin with.
     pub node: u32,
-    /// 1: that node with its in-neighbours; 2: also these with theirs, and so on. One can walk as far in the file.
+    /// 1: that node and its in-neighbours; 2: also their in-neighbours, and so on.
     pub hops: usize,
     /// In-edges of every node, those with most attention.
     pub edges: usize,
 }
 
-/// Everything that the page would ask a server.
+/// Everything that the page would request from a server.
 #[derive(Serialize)]
 struct Still {
     info: Info,
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::samples::{HOSTILE, material};
+    use crate::samples::{HOSTILE, inputs};
 
     fn data_of(html: &str) -> Value {
         let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn a_file_holds_the_views_within_its_hops_and_every_intervention_on_them() {
-        let material = material();
-        let mut explorer = Explorer::new(&material).unwrap();
+        let inputs = inputs();
+        let mut explorer = Explorer::new(&inputs).unwrap();
         let mut told = Vec::new();
         for hops in [1, 2] {
             let what = Export { node: 2, hops, edges: 3 };

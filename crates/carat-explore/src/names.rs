@@ -1,13 +1,14 @@
-//! Finding nodes by name or number while somebody types.
+//! Finds nodes by name or number, fast enough for search while typing.
 //!
-//! All names stand folded in one text, so that a query is one pass over it: milliseconds for hundreds of thousands.
+//! All names are folded and stored in one text, so that a query is one pass over it: milliseconds for hundreds of
+//! thousands of names.
 
 use carat::Error;
 use carat_graph::Dataset;
 
-use crate::words::{folded, node_name, quoted};
+use crate::display::{folded, node_name, quoted};
 
-/// Nodes by what users call them.
+/// The searchable names of all nodes.
 #[derive(Debug)]
 pub struct Names<'a> {
     dataset: &'a Dataset,
@@ -17,7 +18,7 @@ pub struct Names<'a> {
     starts: Vec<usize>,
 }
 
-/// What a query came to.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The best matches, best first.
@@ -26,7 +27,7 @@ pub struct Found {
     pub more: bool,
 }
 
-/// How well a node matches: smaller is better. Shorter names come first among equals, then lower numbers.
+/// How well a node matches: smaller is better. Ties go to shorter names, then to lower numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Match {
     kind: Kind,
@@ -57,8 +58,8 @@ impl<'a> Names<'a> {
         Self { dataset, text, starts }
     }
 
-    /// At most `most` nodes whose number or name a user may mean by `query`: equal, then beginning with it, then with a
-    /// word that does, then containing it. `#12` is number 12 and no name.
+    /// At most `most` nodes whose number or name matches `query`. Exact matches come first, then names that begin with
+    /// it, then names with a word that does, then names that contain it. `#12` means the number 12 only.
     pub fn search(&self, query: &str, most: usize) -> Found {
         let query = folded(query.trim());
         if query.is_empty() || most == 0 {
@@ -92,7 +93,7 @@ impl<'a> Names<'a> {
         if number < nodes {
             matches.push(Match { kind: Kind::Exact, length: 0, node: number as u32 });
         }
-        // "07" begins no number.
+        // No number begins with "07".
         if digits.starts_with('0') {
             return matches;
         }
@@ -124,7 +125,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The node that a user names on the command line: by its name, else by its number; `#12` is always the number.
+    /// The node given on the command line: by name, else by number. `#12` is always the number.
     pub fn resolve(&self, text: &str) -> Result<u32, Error> {
         let data = self.dataset.name();
         let number = text.strip_prefix('#').unwrap_or(text).parse::<u32>().ok();
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_comes_before_beginning_before_word_before_within() {
+    fn exact_matches_come_before_prefixes_words_and_parts() {
         let dataset = named(&["a graph", "Graphs", "GRAPH", "paragraph", "graph of graphs", "none"]);
         let names = Names::new(&dataset);
         assert_eq!(names.search("graph", 10), Found { nodes: vec![2, 1, 4, 0, 3], more: false });
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_comes_before_a_number_and_what_is_unclear_is_said() {
+    fn names_come_before_numbers_and_ambiguous_names_are_refused() {
         let dataset = named(&["1", "Same", "same", "Paper One", "twin", "twin"]);
         let names = Names::new(&dataset);
         assert_eq!(names.resolve("1").unwrap(), 0);

@@ -1,7 +1,7 @@
-//! The page: one document for the server and for a file. Its script asks the server, or reads what the file brings along.
+//! The page: the same document for the server and for a file. Its script asks the server, or reads the data in the file.
 
-use carat_lab::figures;
-use carat_lab::page::{self, data_element, escape};
+use carat_report::figures;
+use carat_report::page::{self, data_element, escape};
 use serde::Serialize;
 
 use crate::http::Response;
@@ -38,7 +38,7 @@ pub struct LivePage {
 }
 
 impl LivePage {
-    /// Puts the page together, once.
+    /// Builds the page once.
     pub fn new() -> Self {
         let style = style();
         let html = page::document("carat explore", BODY, &style, SCRIPT, QUESTIONS);
@@ -68,7 +68,7 @@ mod tests {
                 assert!(!text.contains(foreign), "{foreign}");
             }
         }
-        // Names of nodes may be anything; what would read them as markup or run them is not used at all.
+        // Names of nodes may be anything, so the script uses nothing that would parse or run them.
         for unsafe_way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"] {
             assert!(!SCRIPT.contains(unsafe_way), "{unsafe_way}");
         }

@@ -1,4 +1,4 @@
-//! Which answer belongs to which address. There are no files behind any of them.
+//! Maps addresses to answers. No address names a file.
 
 use carat::Error;
 
@@ -47,7 +47,7 @@ fn missing(name: &str) -> Response {
     Response::refusal(400, &format!("'{name}' is missing"))
 }
 
-/// What was asked for is not there, or the work failed.
+/// The answer to an error: not found, or the work failed.
 fn failed(error: Error) -> Response {
     Response::refusal(if error.is_input_error() { 404 } else { 500 }, &error.to_string())
 }

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::samples::material;
+use crate::samples::inputs;
 
 /// Status and body of the answer to a request for this address.
 fn ask(explorer: &mut Explorer<'_>, target: &str) -> (u16, Value) {
@@ -15,8 +15,8 @@ fn ask(explorer: &mut Explorer<'_>, target: &str) -> (u16, Value) {
 
 #[test]
 fn every_address_has_its_answer_and_all_others_none() {
-    let material = material();
-    let mut explorer = Explorer::new(&material).unwrap();
+    let inputs = inputs();
+    let mut explorer = Explorer::new(&inputs).unwrap();
     let (status, page) = ask(&mut explorer, "/");
     assert!(status == 200 && page.as_str().is_some_and(|html| html.starts_with("<!DOCTYPE html>")));
     let (status, info) = ask(&mut explorer, "/api/info");

@@ -3,9 +3,9 @@
 use carat::{Dataset, Lambda, TrainConfig};
 use carat_nn::Network;
 
-use crate::{Material, Run};
+use crate::{Inputs, Run};
 
-/// Names that would do harm if they were taken for markup, script or part of a line.
+/// Names that would do harm if they were used as markup, script or part of a line.
 pub const HOSTILE: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -15,8 +15,8 @@ pub const HOSTILE: [&str; 6] = [
     "line\u{2028}end\u{0}",
 ];
 
-/// A hub (node 0) that 30 nodes point at, chains around it, and a node that nobody points at (31).
-pub fn material() -> Material {
+/// A hub (node 0) with 30 in-edges, chains around it, and a node without in-edges (31).
+pub fn inputs() -> Inputs {
     let nodes = 32u32;
     let mut edges: Vec<(u32, u32)> = (1..31).map(|source| (source, 0)).collect();
     edges.extend((1..30).map(|node| (node, node + 1)));
@@ -38,5 +38,5 @@ pub fn material() -> Material {
         Run { name: name.into(), config, network }
     };
     let runs = vec![run("plain", plain, 1), run("car", car, 2)];
-    Material::new(dataset, runs).unwrap()
+    Inputs::new(dataset, runs).unwrap()
 }

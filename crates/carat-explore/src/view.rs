@@ -1,4 +1,4 @@
-//! What the page is told, as it stands in its JSON.
+//! The JSON documents that the page reads.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct Info {
     pub most_edges: usize,
 }
 
-/// A run in a few words.
+/// A run without its results.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunInfo {
     /// The name of its folder.
@@ -36,16 +36,16 @@ pub struct RunInfo {
     pub heads: usize,
 }
 
-/// A node in a few words.
+/// A node without its edges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Card {
+pub struct NodeSummary {
     /// Its number.
     pub id: u32,
     /// Its name, or `node 12`.
     pub name: String,
-    /// Its class, where it is known.
+    /// Its class, if known.
     pub class: Option<u32>,
-    /// Its year, where the data tells.
+    /// Its year, if the data has years.
     pub year: Option<i32>,
     /// Train, val or test, by the first run's split.
     pub role: Option<&'static str>,
@@ -53,11 +53,11 @@ pub struct Card {
     pub degree: usize,
 }
 
-/// What was found for a query.
+/// The result of a search.
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchView {
     /// The best matches, best first.
-    pub nodes: Vec<Card>,
+    pub nodes: Vec<NodeSummary>,
     /// Whether there are more.
     pub more: bool,
 }
@@ -66,20 +66,20 @@ pub struct SearchView {
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeView {
     /// The node.
-    pub node: Card,
-    /// What each run says of it.
-    pub runs: Vec<Said>,
-    /// Its in-edges by descending attention, at most as many as were asked for.
+    pub node: NodeSummary,
+    /// Each run's prediction for it.
+    pub runs: Vec<Prediction>,
+    /// Its in-edges by descending attention, at most as many as requested.
     pub edges: Vec<EdgeView>,
-    /// Nodes that have it among their in-neighbours, the first of them.
-    pub readers: Vec<Card>,
+    /// The first of the nodes that have it among their in-neighbours.
+    pub readers: Vec<NodeSummary>,
     /// How many there are.
     pub num_readers: usize,
 }
 
-/// What a run says of a node.
+/// A run's prediction for a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Said {
+pub struct Prediction {
     /// The predicted class.
     pub predicted: usize,
     /// The class that the loss is about: the node's own, or the predicted one.
@@ -94,16 +94,16 @@ pub struct Said {
 #[derive(Debug, Clone, Serialize)]
 pub struct EdgeView {
     /// Where it comes from.
-    pub source: Card,
-    /// What it is to each run.
-    pub runs: Vec<EdgeSaid>,
+    pub source: NodeSummary,
+    /// Its values in each run.
+    pub runs: Vec<EdgeOfRun>,
     /// Whether a generator planted it as spurious.
     pub spurious: Option<bool>,
 }
 
-/// An in-edge as a run has it.
+/// The values of an in-edge in one run.
 #[derive(Debug, Clone, Serialize)]
-pub struct EdgeSaid {
+pub struct EdgeOfRun {
     /// Attention per layer and head.
     pub attention: Vec<Vec<f32>>,
     /// Its causal effect.
@@ -120,20 +120,20 @@ pub struct EdgeSaid {
 #[derive(Debug, Clone, Serialize)]
 pub struct WithoutView {
     /// Where the edge comes from.
-    pub source: Card,
+    pub source: NodeSummary,
     /// The node.
-    pub node: Card,
-    /// What each run says.
-    pub runs: Vec<WithoutSaid>,
+    pub node: NodeSummary,
+    /// The prediction of each run.
+    pub runs: Vec<PredictionChange>,
 }
 
 /// A prediction of a run with and without an edge.
 #[derive(Debug, Clone, Serialize)]
-pub struct WithoutSaid {
+pub struct PredictionChange {
     /// With all edges.
-    pub before: Said,
+    pub before: Prediction,
     /// Without the edge.
-    pub after: Said,
+    pub after: Prediction,
     /// Loss without it over loss with it.
     pub rho: f64,
     /// Its causal effect.

@@ -94,7 +94,7 @@ impl Blocks {
         &self.edges
     }
 
-    /// The same nodes without the edges at these positions of the CSR, which ascend.
+    /// The same nodes without the edges at these positions of the CSR, given in ascending order.
     #[must_use]
     pub fn without(&self, edges: &[u32]) -> Self {
         let mut removed = edges.iter().copied().peekable();
@@ -113,7 +113,7 @@ impl Blocks {
         Self { graphs: self.graphs.clone(), ..cut }
     }
 
-    /// The same nodes with exactly one self-loop each, whether or not they had one. The edges are counted anew.
+    /// The same nodes with exactly one self-loop each, whether or not they had one. The edges are renumbered.
     #[must_use]
     pub fn with_self_loops(&self) -> Self {
         let mut offsets = vec![0];
@@ -203,14 +203,14 @@ impl<'a> Block<'a> {
             .take_while(move |&(j, _)| j < num_targets)
     }
 
-    /// Number of edges that leave `source`, those to nodes beyond the layer's targets included.
+    /// Number of edges that leave `source`, including those to nodes beyond the layer's targets.
     #[inline]
     pub fn out_degree(&self, source: usize) -> usize {
         self.out_offsets[source + 1] - self.out_offsets[source]
     }
 
-    /// Targets and positions of the edges that leave `source` and of all that stand after them, for passes that look
-    /// ahead. Some may lie beyond the layer's targets and edges.
+    /// Targets and positions of the edges that leave `source` and of all edges after them, for passes that prefetch.
+    /// Some may lie beyond the layer's targets and edges.
     #[inline]
     pub fn out_edges_from(&self, source: usize) -> (&'a [u32], &'a [u32]) {
         let first = self.out_offsets[source];
@@ -225,7 +225,7 @@ pub struct BlockBuilder<'a> {
     local: Vec<u32>,
 }
 
-/// Marks a node that has no local number yet.
+/// The index entry of a node without a local number.
 const OUTSIDE: u32 = u32::MAX;
 
 impl<'a> BlockBuilder<'a> {
@@ -271,8 +271,7 @@ impl<'a> BlockBuilder<'a> {
         let graph = self.graph;
         let graph_sources = graph.sources();
         for hops in 0..layers {
-            // What may lie in a file is looked up in the order of the file, and goes to the places that the order of the
-            // nodes gives it.
+            // Data that may lie in a file is read in the order of the file and written in the order of the nodes.
             let first = offsets.len() - 1;
             let order = FileOrder::of(&nodes[first..within[hops]]);
             let mut in_edges = vec![0..0; within[hops] - first];

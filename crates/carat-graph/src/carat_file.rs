@@ -11,20 +11,20 @@
 //! 1088            the sections, each at a multiple of 64
 //! ```
 //!
-//! All numbers are little-endian. Sections of a kind that a reader does not know are passed over.
+//! All numbers are little-endian. Readers skip sections of unknown kind.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 
 use bytemuck::Pod;
 
-/// The first bytes of every file. Like PNG's, they show a transfer that took the file for text.
+/// The first bytes of every file. Like PNG's, they reveal a transfer in text mode.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89CARAT\r\n";
 const VERSION: u32 = 1;
 const MAX_SECTIONS: usize = 32;
 const ENTRY: usize = 32;
 const HEAD: usize = 32;
-/// Where the first section may begin: behind a full table, at a multiple of [`ALIGNMENT`].
+/// Where the first section may begin: after a full table, at a multiple of [`ALIGNMENT`].
 const DATA: u64 = 1088;
 const ALIGNMENT: u64 = 64;
 
@@ -96,7 +96,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Its bytes in the file; the head was checked, so they are there.
+    /// Its bytes in the file. They exist, because the head was checked.
     pub(crate) fn range(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.length) as usize
     }
@@ -111,7 +111,7 @@ impl Section {
     }
 }
 
-/// A little-endian number at a place of a slice that is long enough.
+/// The little-endian number at an offset of a slice that is long enough.
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
@@ -191,7 +191,7 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(Self { writer, sections: Vec::new(), position: DATA })
     }
 
-    /// Begins a section; what [`FileWriter::append`] gets from then on belongs to it.
+    /// Begins a section. Later calls of [`FileWriter::append`] add to it.
     pub(crate) fn begin(&mut self, kind: Kind) -> std::io::Result<()> {
         let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
         self.writer.write_all(&[0; ALIGNMENT as usize][..padding as usize])?;
@@ -200,11 +200,11 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// Adds numbers to the section that was begun last.
+    /// Adds numbers to the current section.
     pub(crate) fn append<T: Pod>(&mut self, values: &[T]) -> std::io::Result<()> {
         let Some(section) = self.sections.last_mut() else { return Ok(()) };
         for bytes in bytemuck::cast_slice::<T, u8>(values).chunks(1 << 20) {
-            // Checksums of neighbours combine, so a section needs no other state than the one it is written with.
+            // Checksums of consecutive pieces combine, so no other state is needed.
             let mut hasher = crc32fast::Hasher::new_with_initial_len(section.checksum, section.length);
             hasher.update(bytes);
             section.checksum = hasher.finalize();
@@ -215,7 +215,7 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// A whole section.
+    /// Writes a whole section.
     pub(crate) fn section<T: Pod>(&mut self, kind: Kind, values: &[T]) -> std::io::Result<()> {
         self.begin(kind)?;
         self.append(values)

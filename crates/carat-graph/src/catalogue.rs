@@ -1,15 +1,19 @@
 //! The public datasets by name: what they are, where their files are published, and how each file is recognised.
 //!
-//! The list itself is text (`catalogue.txt`, beside this file), so that a new dataset is a few lines there and, at
-//! most, one new [`Layout`] here.
+//! The list itself is `catalogue.toml`, beside this file: a new dataset is a few lines there and at most one new
+//! [`Layout`] here.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::files::plain_or_gz;
 
-/// How a dataset's files are laid out, and so which reader takes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a dataset's files are laid out, which decides the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// Pickles `ind.<name>.*`.
     Planetoid,
@@ -20,13 +24,12 @@ pub enum Layout {
     /// `raw/*.csv.gz`, `split/`, `mapping/`.
     Ogb,
     /// `<name>_A.txt` and its companions: a set of graphs.
+    #[serde(rename = "tudataset")]
     TuDataset,
 }
 
 impl Layout {
-    const ALL: [Self; 5] = [Self::Planetoid, Self::GeomGcn, Self::SynCora, Self::Ogb, Self::TuDataset];
-
-    /// The layout's name, which is also its folder's where several datasets share one.
+    /// The layout's name, and the name of the folder that its datasets share.
     pub fn name(self) -> &'static str {
         match self {
             Self::Planetoid => "planetoid",
@@ -38,8 +41,9 @@ impl Layout {
     }
 }
 
-/// Sizes of a dataset, known before its files are there. For a family, of a typical member.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Sizes of a dataset, known before it is downloaded. For a family, those of a typical member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// Number of nodes.
     pub nodes: u64,
@@ -67,14 +71,15 @@ pub enum Source {
         /// The file's name inside.
         member: String,
     },
-    /// Nowhere: it must be brought, or come from a mirror.
+    /// Nowhere: the user brings it, or a mirror has it.
     Unpublished,
 }
 
-/// How bytes are recognised.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How the bytes of a file are recognised.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Fingerprint {
     /// SHA-256 in lower-case hexadecimal.
+    #[serde(deserialize_with = "hexadecimal")]
     pub sha256: String,
     /// Number of bytes.
     pub size: u64,
@@ -87,10 +92,17 @@ pub struct FileEntry {
     pub path: String,
     /// What it must be.
     pub fingerprint: Fingerprint,
-    /// What the same file is gzip-compressed under `path.gz`, where data folders and mirrors may hold it so.
+    /// The fingerprint of `path.gz`, where data folders and mirrors may have the file gzip-compressed.
     pub packed: Option<Fingerprint>,
     /// Where it is published.
     pub source: Source,
+}
+
+impl FileEntry {
+    /// Its name without folders.
+    fn own_name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
 }
 
 /// One dataset of the catalogue.
@@ -102,7 +114,7 @@ pub struct Entry {
     pub layout: Layout,
     /// One line about it.
     pub about: String,
-    /// Its sizes.
+    /// Its sizes, and how many splits it has.
     pub facts: Facts,
     /// Its files.
     pub files: Vec<FileEntry>,
@@ -111,7 +123,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// True when every file is in `data_dir`, whatever it holds.
+    /// True when every file is in `data_dir`, whatever its contents.
     pub fn is_present(&self, data_dir: &Path) -> bool {
         self.files.iter().all(|file| plain_or_gz(&data_dir.join(&file.path)).is_some())
     }
@@ -121,7 +133,7 @@ impl Entry {
         self.files.iter().map(|file| file.fingerprint.size).sum()
     }
 
-    /// True when at least one file can be had only from a mirror.
+    /// True when at least one file is available only from a mirror.
     pub fn is_unpublished(&self) -> bool {
         self.files.iter().any(|file| file.source == Source::Unpublished)
     }
@@ -139,8 +151,9 @@ impl Entry {
 
 /// Every dataset, in the order of the list. Members of families are not among them.
 pub fn entries() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
-    ENTRIES.get_or_init(|| parse(include_str!("catalogue.txt")).expect("the built-in catalogue is checked by a test"))
+    static ENTRIES: LazyLock<Vec<Entry>> =
+        LazyLock::new(|| parse(include_str!("catalogue.toml")).expect("the built-in catalogue is checked by a test"));
+    &ENTRIES
 }
 
 /// The dataset, or the member of a family, of this name. Case does not matter.
@@ -156,7 +169,7 @@ pub fn find(name: &str) -> Option<Entry> {
 /// The name in the catalogue that `name` was probably meant to be.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let wanted = name.to_lowercase();
-    // A third of the letters may be wrong: more would suggest names at random.
+    // A third of the letters may be wrong. With more, suggestions would be arbitrary.
     let tolerance = (wanted.chars().count() / 3).clamp(1, 3);
     let names = entries().iter().map(|e| e.name.as_str());
     names
@@ -167,88 +180,78 @@ pub fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Where the files that follow in the list come from.
-enum Origin<'a> {
-    Folder(&'a str),
-    Archive(&'a str, &'a str),
-    Nowhere,
+/// The list as `catalogue.toml` has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    dataset: Vec<ListedDataset>,
 }
 
-fn parse(text: &str) -> Result<Vec<Entry>, String> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut origin = Origin::Nowhere;
-    for (number, line) in text.lines().enumerate() {
-        let wrong = || format!("line {}: {line}", number + 1);
-        let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if keyword.is_empty() || keyword.starts_with('#') {
-            continue;
-        }
-        if keyword == "dataset" {
-            let (name, layout) = rest.split_once(' ').ok_or_else(wrong)?;
-            let layout = Layout::ALL.into_iter().find(|l| l.name() == layout).ok_or_else(wrong)?;
-            let (name, about) = (name.to_string(), String::new());
-            let (facts, files, variants) = (Facts::default(), Vec::new(), Vec::new());
-            entries.push(Entry { name, layout, about, facts, files, variants });
-            origin = Origin::Nowhere;
-            continue;
-        }
-        let entry = entries.last_mut().ok_or_else(wrong)?;
-        match keyword {
-            "about" => entry.about = rest.to_string(),
-            "facts" => entry.facts = parse_facts(rest).ok_or_else(wrong)?,
-            "from" => origin = Origin::Folder(rest),
-            "archive" => origin = rest.split_once(' ').map(|(a, f)| Origin::Archive(a, f)).ok_or_else(wrong)?,
-            "unpublished" => origin = Origin::Nowhere,
-            "file" => {
-                let (fingerprint, path) = parse_fingerprint(rest).ok_or_else(wrong)?;
-                let own_name = path.rsplit('/').next().unwrap_or(path);
-                let source = match origin {
-                    Origin::Folder(address) => Source::Address(format!("{address}{own_name}")),
-                    Origin::Archive(address, folder) => {
-                        Source::Archive { address: address.to_string(), member: format!("{folder}{own_name}") }
-                    }
-                    Origin::Nowhere => Source::Unpublished,
-                };
-                if entry.layout == Layout::SynCora {
-                    entry.variants.push(format!("{}-{}", entry.name, own_name.trim_end_matches(".npz")));
-                }
-                entry.files.push(FileEntry { path: path.to_string(), fingerprint, packed: None, source });
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListedDataset {
+    name: String,
+    layout: Layout,
+    about: String,
+    facts: Facts,
+    group: Vec<Group>,
+}
+
+/// Files that are published in the same place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    archive: Option<String>,
+    from: Option<String>,
+    files: Vec<ListedFile>,
+}
+
+#[derive(Deserialize)]
+struct ListedFile {
+    path: String,
+    #[serde(flatten)]
+    fingerprint: Fingerprint,
+    packed: Option<Fingerprint>,
+}
+
+impl From<ListedDataset> for Entry {
+    fn from(listed: ListedDataset) -> Self {
+        let ListedDataset { name, layout, about, facts, group } = listed;
+        let files: Vec<FileEntry> = group.into_iter().flat_map(Group::entries).collect();
+        let variants = match layout {
+            Layout::SynCora => {
+                files.iter().map(|file| format!("{name}-{}", file.own_name().trim_end_matches(".npz"))).collect()
             }
-            "packed" => {
-                let file = entry.files.last_mut().ok_or_else(wrong)?;
-                file.packed = Some(parse_fingerprint(rest).ok_or_else(wrong)?.0);
-            }
-            _ => return Err(wrong()),
-        }
+            _ => Vec::new(),
+        };
+        Self { name, layout, about, facts, files, variants }
     }
-    Ok(entries)
 }
 
-/// `SHA-256 BYTES [PATH]`
-fn parse_fingerprint(text: &str) -> Option<(Fingerprint, &str)> {
-    let mut words = text.splitn(3, ' ');
-    let sha256 = words.next().filter(|w| w.len() == 64 && w.bytes().all(|b| b.is_ascii_hexdigit()))?.to_string();
-    let size = words.next()?.parse().ok()?;
-    Some((Fingerprint { sha256, size }, words.next().unwrap_or("")))
+impl Group {
+    fn entries(self) -> impl Iterator<Item = FileEntry> {
+        let Self { archive, from, files } = self;
+        files.into_iter().map(move |ListedFile { path, fingerprint, packed }| {
+            let mut file = FileEntry { path, fingerprint, packed, source: Source::Unpublished };
+            let published = from.as_ref().map(|from| format!("{from}{}", file.own_name()));
+            file.source = match (&archive, published) {
+                (Some(address), Some(member)) => Source::Archive { address: address.clone(), member },
+                (None, Some(address)) => Source::Address(address),
+                (_, None) => Source::Unpublished,
+            };
+            file
+        })
+    }
 }
 
-/// `KEY=NUMBER ...`
-fn parse_facts(text: &str) -> Option<Facts> {
-    let mut facts = Facts::default();
-    for word in text.split_whitespace() {
-        let (key, value) = word.split_once('=')?;
-        let value = value.parse().ok()?;
-        match key {
-            "nodes" => facts.nodes = value,
-            "edges" => facts.edges = value,
-            "features" => facts.features = value,
-            "classes" => facts.classes = value,
-            "splits" => facts.splits = value,
-            "graphs" => facts.graphs = Some(value),
-            _ => return None,
-        }
-    }
-    Some(facts)
+fn parse(text: &str) -> Result<Vec<Entry>, toml::de::Error> {
+    toml::from_str::<List>(text).map(|list| list.dataset.into_iter().map(Entry::from).collect())
+}
+
+fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_sha256 = text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    is_sha256.then_some(text).ok_or_else(|| D::Error::custom("expected the 64 digits of a SHA-256"))
 }
 
 #[cfg(test)]
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_the_pen_is_recognised() {
+    fn misspelt_names_are_recognised() {
         assert_eq!(nearest("coar"), Some("cora"));
         assert_eq!(nearest("Citseer"), Some("citeseer"));
         assert_eq!(nearest("mutga"), Some("MUTAG"));
@@ -322,8 +325,20 @@ mod tests {
 
     #[test]
     fn a_damaged_list_is_refused() {
-        for bad in ["about nothing", "dataset x nowhere", "dataset cora planetoid\nfile abc 1 x", "dataset a ogb\nwhat"]
-        {
+        let cora = "[[dataset]]\nname = 'cora'\nlayout = 'planetoid'\nabout = ''\n\
+             facts = { nodes = 1, edges = 1, features = 1, classes = 1, splits = 1 }\n\
+             [[dataset.group]]\nfiles = [{ path = 'x', size = 1, sha256 = 'a' }]";
+        let good = cora.replace("'a'", &format!("'{}'", "a".repeat(64)));
+        assert!(parse(&good).is_ok());
+        let damaged = [
+            "about = 'nothing'",
+            cora,
+            &good.replace("planetoid", "nowhere"),
+            &good.replace("about", "what"),
+            &good.replace("nodes = 1", "nodes = -1"),
+            &good.replace("splits", "split"),
+        ];
+        for bad in damaged {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

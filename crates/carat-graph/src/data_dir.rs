@@ -17,7 +17,7 @@ fn data_dir_from(flag: Option<&Path>, variable: impl Fn(&str) -> Option<PathBuf>
     } else if cfg!(target_os = "macos") {
         variable("HOME").map(|home| home.join("Library").join("Caches"))
     } else {
-        // The XDG standard has relative paths ignored.
+        // The XDG standard says to ignore relative paths.
         let xdg = variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
         xdg.or_else(|| variable("HOME").map(|home| home.join(".cache")))
     };

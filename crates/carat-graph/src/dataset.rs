@@ -19,9 +19,9 @@ pub struct DatasetParts {
     pub node_names: Option<Vec<String>>,
     /// What users call each class.
     pub class_names: Option<Vec<String>>,
-    /// Year of each node, where the data tells.
+    /// Year of each node, if the data has it.
     pub node_years: Option<Storage<i32>>,
-    /// Who wrote each node, where the data tells: names with semicolons between them, or nothing.
+    /// Authors of each node, if the data has them: names separated by semicolons, or an empty text.
     pub node_authors: Option<Vec<String>>,
     /// Per edge id, true where a generator planted the edge as spurious.
     pub spurious: Option<Flags>,
@@ -74,7 +74,7 @@ impl GraphSet<'_> {
 
     /// The graph of a node.
     pub fn graph_of(&self, node: u32) -> u32 {
-        // Of graphs that begin at the same node all but the last are empty.
+        // Of several graphs that begin at the same node, all but the last are empty.
         self.offsets.partition_point(|&first| first <= node) as u32 - 1
     }
 
@@ -213,12 +213,12 @@ impl Dataset {
         self.parts.class_names.as_deref()
     }
 
-    /// Year of each node, where the data tells.
+    /// Year of each node, if the data has it.
     pub fn node_years(&self) -> Option<&[i32]> {
         self.parts.node_years.as_deref()
     }
 
-    /// Who wrote each node, where the data tells: names with semicolons between them, or nothing.
+    /// Authors of each node, if the data has them: names separated by semicolons, or an empty text.
     pub fn node_authors(&self) -> Option<&[String]> {
         self.parts.node_authors.as_deref()
     }
@@ -249,8 +249,8 @@ impl Dataset {
         Self::new(self.parts)
     }
 
-    /// The same data with some of its edges: those whose ids, in their order, have `keep` true. What is known of edges
-    /// follows them; everything else stays as it is.
+    /// The same data with only the edges whose id has `keep[id]` true. Per-edge data follows the edges; everything else
+    /// stays as it is.
     ///
     /// ```
     /// use carat_graph::Dataset;
@@ -276,7 +276,7 @@ impl Dataset {
         Self::new(parts)
     }
 
-    /// Takes the dataset apart again, to change and recheck it.
+    /// Takes the dataset apart, to change it and check it again.
     pub fn into_parts(self) -> DatasetParts {
         self.parts
     }
@@ -286,8 +286,8 @@ impl Dataset {
         self.graph().num_edges() as f64 / self.num_nodes() as f64
     }
 
-    /// Share of edges between nodes of one class, among edges whose both ends are labelled. `None` for graph sets and
-    /// where no edge qualifies.
+    /// Among the edges with both ends labelled, the share whose ends have the same class. `None` for graph sets and
+    /// when no edge has both ends labelled.
     pub fn homophily(&self) -> Option<f64> {
         if self.graph_set().is_some() {
             return None;
@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_whose_graphs_are_joined_is_none() {
+    fn a_set_with_an_edge_between_two_graphs_is_refused() {
         let set = |edges: &[(u32, u32)]| {
             let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
             let features = Features::dense(4, 1, vec![1.0; 4])?;

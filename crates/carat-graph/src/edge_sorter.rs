@@ -1,9 +1,9 @@
-//! A graph from an edge list that memory does not hold.
+//! Builds a graph from an edge list that is larger than memory.
 //!
-//! Edges are dealt by target into buckets, in a temporary file. Then bucket after bucket is read back, sorted by (target,
-//! source), freed of repeats, and its sources are appended to a second temporary file, which the graph maps. What lies in
-//! memory is one bucket, the row offsets, and a bit per edge where edges are flagged. Neither file has a name, so that
-//! nothing is left of them, whatever ends the process.
+//! Edges are distributed by target into buckets in a temporary file. Each bucket is then read back, sorted by (target,
+//! source) and deduplicated, and its sources are appended to a second temporary file, which the graph maps. Memory holds
+//! one bucket, the row offsets, and one bit per edge if edges have flags. Neither file has a name, so nothing is left
+//! behind when the process ends.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ const BUCKETS: usize = 256;
 /// Edges of a bucket that are written together: 64 KiB.
 const PIECE: usize = 8192;
 
-/// Takes edges in any order and makes a [`Graph`] of them. Of edges given twice the first counts.
+/// Takes edges in any order and builds a [`Graph`]. Of repeated edges the first counts.
 pub(crate) struct EdgeSorter {
     folder: PathBuf,
     num_nodes: usize,

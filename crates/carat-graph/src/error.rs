@@ -1,4 +1,4 @@
-//! What can be wrong with data, said so that a user can mend it: where it is, what it is, what to do.
+//! Errors about data. Each says where the problem is, what it is and how to fix it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,8 +37,8 @@ impl fmt::Display for Place {
 /// The longest text that [`printable`] leaves whole, in characters.
 const LONGEST: usize = 1_000;
 
-/// A message that quotes input, made fit for a terminal: control characters are written as escapes, so that a file can
-/// neither break the line nor command the terminal, and the middle of a very long one is left out.
+/// Makes a message that quotes input safe for a terminal. Control characters become escapes, so that a file can neither
+/// break the line nor control the terminal; the middle of a very long message is left out.
 pub fn printable(message: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(message);
     if text.contains(char::is_control) {
@@ -55,7 +55,7 @@ pub fn printable(message: &str) -> Cow<'_, str> {
     text
 }
 
-/// Everything that reading, making or fetching a dataset can fail with.
+/// Why reading, generating or downloading a dataset failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -83,7 +83,7 @@ pub enum DataError {
         /// What is wrong and, where it helps, what to do.
         problem: String,
     },
-    /// Parts that do not fit together, whatever file they came from.
+    /// Parts that do not fit together.
     #[error("{}", printable(.0))]
     Invalid(String),
     /// No dataset of this name, and no file of this path.
@@ -104,7 +104,7 @@ pub enum DataError {
         /// The folder that was searched.
         data_dir: PathBuf,
     },
-    /// The network or the far end failed.
+    /// The network or the server failed.
     #[error("{url}: {}", printable(problem))]
     Download {
         /// What was being fetched.

@@ -1,4 +1,4 @@
-//! Node features, dense or in CSR: a bag of words has 1 to 2 % non-zeros, and stays sparse all the way.
+//! Node features, dense or in CSR. A bag of words has 1 to 2 % non-zeros and stays sparse throughout.
 
 use std::path::Path;
 
@@ -49,8 +49,8 @@ impl CsrMatrix {
         Ok(Self { num_columns, offsets: offsets.into(), columns: columns.into(), values: values.into() })
     }
 
-    /// A matrix in a mapped file. The offsets are looked through; columns and values, which may be larger than memory, are
-    /// for [`Features::check`] and [`Features::check_rows`].
+    /// A matrix in a mapped file. Only the offsets are checked here. Columns and values may be larger than memory;
+    /// [`Features::check`] and [`Features::check_rows`] check them.
     pub(crate) fn mapped(
         num_columns: usize,
         offsets: Storage<usize>,
@@ -64,8 +64,8 @@ impl CsrMatrix {
         Ok(Self { num_columns, offsets, columns, values })
     }
 
-    /// Looks at the ends of these rows and at nothing between. Such looks do not wait for one another, so that rows far
-    /// apart come from memory together instead of one after another.
+    /// Reads the first and last column of these rows only. Such reads do not depend on one another, so rows far apart
+    /// are fetched from memory at the same time.
     fn touch(&self, rows: &[u32]) {
         let (offsets, columns, values) = (self.offsets(), self.columns(), self.values());
         let end = |at: usize| columns.get(at).map_or(0, |&c| c) ^ values.get(at).map_or(0, |v| v.to_bits());
@@ -75,7 +75,7 @@ impl CsrMatrix {
 
     fn check_row(&self, row: usize) -> Result<(), DataError> {
         let (columns, values) = self.row(row);
-        // Without a way out of the middle, so that the comparisons run side by side.
+        // No early exit, so that the compiler can vectorise the comparisons.
         let ascending = columns.windows(2).fold(true, |ascending, pair| ascending & (pair[0] < pair[1]));
         if !ascending || columns.last().is_some_and(|&last| last as usize >= self.num_columns) {
             let problem = format!("the columns of node {row}'s features do not ascend below {}", self.num_columns);
@@ -168,7 +168,7 @@ impl Features {
         Ok(Self::Sparse(matrix))
     }
 
-    /// The file that the values lie in, where they do not lie in memory.
+    /// The mapped file that holds the values; `None` if they are in memory.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Dense { values, .. } => values.file(),
@@ -176,9 +176,9 @@ impl Features {
         }
     }
 
-    /// Looks through the rows of `nodes`, which exist, where they lie in a mapped file: opening such a file does not read
-    /// all features. Whoever computes with rows asks here first. Features in memory were looked through when they were
-    /// made, and cost nothing here.
+    /// Checks the rows of `nodes`, which must exist, if they lie in a mapped file: opening such a file does not read all
+    /// features. Call this before computing with rows. Features in memory were checked when they were made, and cost
+    /// nothing here.
     pub fn check_rows(&self, nodes: &[u32]) -> Result<(), DataError> {
         let Some(path) = self.file() else { return Ok(()) };
         if let Self::Sparse(matrix) = self {
@@ -286,7 +286,7 @@ impl Features {
     }
 }
 
-/// Where the first value is that is not finite. Most rows have none, and are gone through without a branch per value.
+/// Position of the first value that is not finite. Most rows have none and are scanned without a branch per value.
 fn first_not_finite(values: &[f32]) -> Option<usize> {
     if values.iter().fold(true, |finite, value| finite & value.is_finite()) {
         return None;

@@ -1,11 +1,11 @@
-//! Looking things up in the order in which they lie in a file.
+//! Lookups in the order of a file.
 //!
-//! A batch meets its nodes in an order of its own, and what belongs to them lies all over the file. Where the file is
-//! larger than memory, every look in that order may wait for the disk by itself, and what the system reads along is gone
-//! before it is wanted. In the order of the file, the looks of a batch are one sweep over it. Asking the system for the next
-//! rows of a sweep ahead of time (`madvise`) was tried and made it slower; `docs/scale.md` has the figures.
+//! A batch lists its nodes in an order of its own, and their data is scattered over the file. If the file is larger than
+//! memory, every lookup in that order may wait for the disk, and the pages that the system reads ahead are evicted before
+//! they are needed. In the order of the file, the lookups of a batch are one sweep. Requesting the next rows ahead of time
+//! (`madvise`) was tried and was slower; `docs/scale.md` has the figures.
 
-/// Nodes in the order of the file, which is that of their numbers, with the positions that they have elsewhere.
+/// Nodes in the order of the file, which is that of their numbers, each with its position in the batch.
 #[derive(Debug, Clone)]
 pub struct FileOrder {
     nodes: Vec<u32>,
@@ -45,7 +45,7 @@ impl FileOrder {
         self.nodes.iter().zip(&self.positions).map(|(&node, &at)| (node, at as usize))
     }
 
-    /// The nodes and their positions in stretches of at most `length`.
+    /// The nodes and their positions, in chunks of at most `length`.
     pub fn chunks(&self, length: usize) -> impl Iterator<Item = (&[u32], &[u32])> + '_ {
         self.nodes.chunks(length).zip(self.positions.chunks(length))
     }

@@ -8,8 +8,8 @@ use flate2::read::MultiGzDecoder;
 
 use crate::DataError;
 
-/// No single line, and no uncompressed text file that is read whole, may be longer than this: a small hostile gzip
-/// file must not fill the memory.
+/// The longest line, and the longest text after decompression that is read whole. A small hostile gzip file must not
+/// fill the memory.
 pub(crate) const MAX_LINE_BYTES: u64 = 1 << 26;
 
 /// Finds `path`, or the same with `.gz` behind it.
@@ -23,7 +23,7 @@ pub fn plain_or_gz(path: &Path) -> Option<PathBuf> {
     gz.is_file().then_some(gz)
 }
 
-/// Opens a file that may be gzip-compressed, which its first bytes tell and not its name.
+/// Opens a file that may be gzip-compressed. Its first bytes decide, not its name.
 pub(crate) fn open_text(path: &Path) -> Result<Box<dyn BufRead>, DataError> {
     let file = File::open(path).map_err(|e| DataError::read(path, e))?;
     let mut reader = BufReader::with_capacity(1 << 17, file);
@@ -88,7 +88,7 @@ impl TextFile {
     }
 }
 
-/// How the names of files under way begin. A process that is killed leaves them behind.
+/// Prefix of the names of unfinished files. A process that is killed leaves them behind.
 pub const TEMPORARY_PREFIX: &str = ".carat-";
 
 /// Writes a file under a temporary name in the same folder and renames it when `write` has succeeded and the bytes
@@ -113,7 +113,7 @@ pub fn write_atomically<E: From<DataError>>(
     Ok(())
 }
 
-/// The system's reason alone. The temporary name that is reported with it means nothing to a user.
+/// The system's reason without the temporary name, which means nothing to a user.
 pub(crate) fn without_temporary_name(error: std::io::Error) -> std::io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {

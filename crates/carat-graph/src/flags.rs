@@ -1,4 +1,4 @@
-//! One yes or no per edge, 64 to a word: what a generator knows of every edge takes an eighth of a byte.
+//! One bit per edge, 64 to a word.
 
 use std::ops::Index;
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_list_of_this_length_are_refused() {
+    fn words_for_another_length_are_refused() {
         assert!(Flags::from_words(vec![1].into(), 65).is_err());
         assert!(Flags::from_words(vec![0b100].into(), 2).is_err());
         assert!(Flags::from_words(vec![0b11].into(), 2).is_ok());

@@ -1,4 +1,4 @@
-//! A directed graph by target, and by source where someone asks.
+//! A directed graph, stored by target and on request by source.
 //!
 //! Edge (i, j) carries a message from i to j. Edges are numbered in the order of the in-edge CSR: by target, then by
 //! source. That number is the edge's id everywhere: attention, effects and planted truth are stored by it.
@@ -38,7 +38,7 @@ impl EdgeList {
         self.dst.push(dst);
     }
 
-    /// Adds the reverse of every edge. Duplicates that this makes vanish when the graph is built.
+    /// Adds the reverse of every edge. Duplicates disappear when the graph is built.
     #[must_use]
     pub fn symmetrised(mut self) -> Self {
         let n = self.len();
@@ -60,8 +60,8 @@ impl EdgeList {
 }
 
 /// A directed graph with its in-edges by target (CSR), in memory or in a mapped file. Its out-edges by source (CSC) are
-/// indexed in memory when they are first asked for; training never does. Parallel edges are merged; self-loops are kept,
-/// because a user's may mean something (readers of public datasets drop theirs).
+/// indexed in memory on first use; training never uses them. Parallel edges are merged. Self-loops are kept, because a
+/// user's may carry meaning (readers of public datasets drop theirs).
 #[derive(Debug, Clone)]
 pub struct Graph {
     in_offsets: Storage<usize>,
@@ -136,7 +136,7 @@ impl Graph {
         Self { in_offsets: in_offsets.into(), in_sources: in_sources.into(), by_source: OnceLock::new() }
     }
 
-    /// The same from numbers of unknown origin, all of which are looked at once.
+    /// The same from untrusted numbers, all of which are checked.
     pub(crate) fn from_unchecked_csr(in_offsets: Storage<usize>, in_sources: Storage<u32>) -> Result<Self, DataError> {
         let num_nodes = in_offsets.len().saturating_sub(1);
         if num_nodes > u32::MAX as usize || in_sources.len() > u32::MAX as usize {
@@ -249,7 +249,7 @@ impl BySource {
     }
 }
 
-/// Row offsets of unknown origin: from 0 to the number of values, never falling.
+/// Checks untrusted row offsets: from 0 to the number of values, never falling.
 pub(crate) fn check_offsets(offsets: &[usize], num_values: usize) -> Result<(), DataError> {
     if offsets.first() != Some(&0) || offsets.last() != Some(&num_values) {
         return Err(DataError::Invalid(format!("the row offsets do not go from 0 to {num_values}")));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csr_of_unknown_origin_is_looked_through() {
+    fn an_untrusted_csr_is_checked() {
         let said = |offsets: &[usize], sources: &[u32]| {
             let graph = Graph::from_unchecked_csr(offsets.to_vec().into(), sources.to_vec().into());
             graph.map(|graph| graph.num_edges()).map_err(|e| e.to_string())

@@ -1,6 +1,9 @@
-//! Class labels. A node without one carries messages and no loss.
+//! Class labels. A node without one passes messages on but adds nothing to the loss.
 
 use crate::{DataError, Storage};
+
+/// The most classes that a file may have. A larger number is a mistake, and a classifier would need a row for each.
+pub(crate) const MAX_CLASSES: usize = 1_000_000;
 
 /// One optional class per entity, each below the number of classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +47,7 @@ impl Labels {
     /// one more than the largest.
     pub fn from_signed(labels: &[i64]) -> Result<Self, DataError> {
         let largest = labels.iter().copied().max().unwrap_or(-1);
-        // A stray large number would otherwise allocate a classifier of that many rows.
-        if largest >= 1_000_000 {
+        if largest >= MAX_CLASSES as i64 {
             let entity = labels.iter().position(|&l| l == largest).unwrap_or(0);
             return Err(DataError::Invalid(format!(
                 "label {largest} of entity {entity} is out of range; number the classes from 0"

@@ -9,6 +9,8 @@ mod stream;
 
 use std::io::Read;
 
+use half::f16;
+
 use crate::DataError;
 
 pub(crate) use archive::{NpzReader, NpzWriter, no_archive};
@@ -171,7 +173,7 @@ impl Array {
             convert(little_endian)
         };
         match self.shape[..] {
-            // An array without elements may claim any number of rows; there is nothing to go through.
+            // An array without elements may claim any number of rows.
             _ if self.bytes.is_empty() => Vec::new(),
             [rows, columns] if self.column_major => {
                 let at = |row: usize, column: usize| (column * rows + row) * SIZE;
@@ -211,7 +213,7 @@ impl Array {
             (Kind::Unsigned, 2) => self.elements(|b| unsigned(u16::from_le_bytes(b).into())),
             (Kind::Unsigned, 4) => self.elements(|b| unsigned(u32::from_le_bytes(b).into())),
             (Kind::Unsigned, _) => self.elements(|b| unsigned(u64::from_le_bytes(b))),
-            (Kind::Float, 2) => self.elements(|b| single(half_to_single(u16::from_le_bytes(b)))),
+            (Kind::Float, 2) => self.elements(|b| single(f16::from_le_bytes(b).to_f32())),
             (Kind::Float, 4) => self.elements(|b| single(f32::from_le_bytes(b))),
             (Kind::Float, _) => self.elements(|b| double(f64::from_le_bytes(b))),
             (Kind::Text, _) => return Err(self.expected("numbers are")),
@@ -271,19 +273,6 @@ impl Array {
     }
 }
 
-/// The value of an IEEE half-precision number.
-fn half_to_single(half: u16) -> f32 {
-    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let exponent = i32::from(half >> 10 & 0x1f);
-    let fraction = f32::from(half & 0x3ff);
-    match exponent {
-        0 => sign * fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => sign * f32::INFINITY,
-        31 => f32::NAN,
-        _ => sign * (1024.0 + fraction) * 2f32.powi(exponent - 25),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,11 +321,11 @@ mod tests {
 
     #[test]
     fn half_precision_covers_zero_subnormals_infinities_and_nan() {
-        assert_eq!(half_to_single(0x0001), 2f32.powi(-24));
-        assert_eq!(half_to_single(0x3c00), 1.0);
-        assert_eq!(half_to_single(0x7bff), 65504.0);
-        assert_eq!(half_to_single(0xfc00), f32::NEG_INFINITY);
-        assert!(half_to_single(0x7e00).is_nan());
+        let header = "{'descr': '<f2', 'fortran_order': False, 'shape': (5,)}";
+        let bytes = [0x0001u16, 0x3c00, 0x7bff, 0xfc00, 0x7e00].map(u16::to_le_bytes).concat();
+        let values = read(&npy(header, &bytes)).unwrap().to_f32().unwrap();
+        assert_eq!(values[..4], [2f32.powi(-24), 1.0, 65504.0, f32::NEG_INFINITY]);
+        assert!(values[4].is_nan());
     }
 
     #[test]

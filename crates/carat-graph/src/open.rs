@@ -1,4 +1,4 @@
-//! From what a user typed after `--data` to a dataset: a name in the catalogue, or a path.
+//! Opens what a user gave as `--data`: a name in the catalogue, or a path.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -10,19 +10,19 @@ use crate::npy::no_archive;
 use crate::readers::{EdgePlace, carat, folder, geom_gcn, npz, ogb, planetoid, syn_cora, tudataset};
 use crate::{DataError, Dataset};
 
-/// Opens a catalogue dataset from `data_dir`, or whatever dataset lies at a path. A name in the catalogue comes first;
+/// Opens a catalogue dataset from `data_dir`, or the dataset at a path. A name in the catalogue takes precedence;
 /// `./cora` is always a path.
 pub fn open(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Memory)
 }
 
-/// As [`open`], for edge lists that memory does not hold: where `data` is a folder of tables or a `.npz` of a user's own,
-/// the edges are sorted in temporary files of `scratch`, and the graph stays in one of them.
+/// As [`open`], for edge lists larger than memory: if `data` is a user's folder of tables or `.npz`, the edges are sorted
+/// in temporary files in the folder `scratch`, and the graph stays in one of them.
 pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Disk(scratch))
 }
 
-/// As [`open`]; a `.carat` file, of which opening leaves most unread, is read whole and held against its checksums.
+/// As [`open`], but a `.carat` file, most of which opening does not read, is read whole and compared with its checksums.
 pub fn open_verified(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     let path = Path::new(data);
     if catalogue::find(data).is_none() && path.is_file() && is_carat(path) {
@@ -77,7 +77,7 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
         Layout::TuDataset => tudataset::read(&shared.join(&entry.name), &entry.name),
     };
     match read {
-        // The reader has stumbled over a hole: fetching the rest is what helps.
+        // A file is missing: downloading the rest will help.
         Err(_) if !entry.is_present(data_dir) => Err(not_downloaded()),
         Ok(dataset) if dataset.name() != entry.name => {
             let mut parts = dataset.into_parts();
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_opened_is_said_with_the_remedy() {
+    fn errors_say_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let said = |data: &str| open(data, folder.path()).unwrap_err().to_string();
         assert!(said("cora").contains("cora is not in the data folder"), "{}", said("cora"));

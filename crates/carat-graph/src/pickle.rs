@@ -1,8 +1,8 @@
-//! A reader of Python pickles that can execute nothing.
+//! A reader of Python pickles that executes nothing.
 //!
-//! A pickle is a program that may call any function of the Python that loads it. This reader runs the part of that
-//! language that builds numbers, text, lists, tuples and dictionaries, knows a handful of names by heart
-//! ([`Callable`]) that rebuild NumPy arrays, SciPy's CSR matrices and default dictionaries, and refuses every other.
+//! A pickle is a program that may call any Python function. This reader runs only the opcodes that build numbers, text,
+//! lists, tuples and dictionaries. It knows the few names ([`Callable`]) that rebuild NumPy arrays, SciPy's CSR matrices
+//! and default dictionaries, and refuses every other.
 //!
 //! Values live in a flat arena and refer to each other by position, so that shared and even circular values need no
 //! recursion, and memory stays in proportion to the file.
@@ -64,7 +64,7 @@ pub(crate) struct PickledCsr {
     pub(crate) values: Array,
 }
 
-/// What a pickle file built.
+/// The result of running a pickle.
 #[derive(Debug)]
 pub(crate) struct Pickle {
     path: PathBuf,
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_holds_itself_is_no_trouble() {
+    fn circular_values_are_handled() {
         let own_list = parse(b"\x80\x02]q\x00h\x00a.").unwrap();
         assert!(own_list.adjacency().is_err() && own_list.array().is_err() && own_list.csr().is_err());
         assert!(parse(b"\x80\x02}q\x00K\x01h\x00s.").unwrap().adjacency().is_err());

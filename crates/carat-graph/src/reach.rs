@@ -1,4 +1,4 @@
-//! Nodes near a target, against the edges' direction, within the receptive field that some blocks hold.
+//! Nodes near a target, against the edges' direction, within the receptive field of some blocks.
 
 use crate::Blocks;
 

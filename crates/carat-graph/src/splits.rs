@@ -74,7 +74,7 @@ impl Split {
         for mut members in by_class(labels) {
             members.shuffle(&mut rng);
             let count = |share: f64| (share * members.len() as f64).round() as usize;
-            // A class of one or two members still trains: the training share is rounded up first.
+            // At least one member of every class trains, even if the class has only one or two.
             let train = count(ratio.train).max(1).min(members.len());
             let val = count(ratio.val).min(members.len() - train);
             let test = if ratio.train + ratio.val + ratio.test > 1.0 - 1e-9 {
@@ -89,12 +89,12 @@ impl Split {
         split.sorted()
     }
 
-    /// One of the splits of a cross-validation. The labelled entities of each class are shuffled by the seed and dealt out
-    /// to `folds` folds; fold `number` is tested, the next one decides when to stop, all others train.
+    /// One split of a cross-validation. The labelled entities of each class are shuffled by the seed and dealt out to
+    /// `folds` folds; fold `number` is for testing, the next one for validation, all others for training.
     pub fn fold(labels: &Labels, folds: usize, number: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut split = Self::default();
-        // Dealing goes on from class to class, so that folds differ by one entity at most.
+        // The next class continues with the next fold, so that fold sizes differ by one at most.
         let mut next = 0;
         for mut members in by_class(labels) {
             members.shuffle(&mut rng);

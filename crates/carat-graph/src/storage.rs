@@ -1,8 +1,8 @@
 //! Numbers that lie in memory or in a file.
 //!
-//! A graph larger than memory is read from a file that the operating system maps: pages come in when they are looked at
-//! and go when memory is short. [`Storage`] is a slice that does not tell where its numbers are, so that graphs, features
-//! and labels are the same types either way.
+//! A graph larger than memory is read from a file that the operating system maps: pages are loaded when they are read
+//! and dropped when memory is short. [`Storage`] is a slice that hides where its numbers are, so that graphs, features
+//! and labels have the same types in both cases.
 
 use std::fmt;
 use std::fs::File;
@@ -16,10 +16,10 @@ use memmap2::Mmap;
 
 use crate::DataError;
 
-/// Whether numbers lie in files as they lie in memory: little-endian, with offsets of 64 bits.
+/// Whether numbers have the same layout in files and in memory: little-endian, with offsets of 64 bits.
 const SUPPORTED: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));
 
-/// Refuses a machine whose memory is laid out in another way than the files.
+/// Refuses a machine whose memory layout differs from the files'.
 pub(crate) fn check_machine(path: &Path) -> Result<(), DataError> {
     if SUPPORTED {
         return Ok(());
@@ -28,7 +28,7 @@ pub(crate) fn check_machine(path: &Path) -> Result<(), DataError> {
     Err(DataError::malformed(path, problem))
 }
 
-/// A file in the address space, for reading.
+/// A file mapped for reading.
 pub(crate) struct Map {
     path: PathBuf,
     bytes: Mmap,
@@ -79,14 +79,14 @@ enum Place<T> {
 }
 
 impl<T: Pod> Storage<T> {
-    /// The numbers at `bytes` of a file. `None` where the range is not one of the file, not a whole number of numbers, or
+    /// The numbers at `bytes` of a file. `None` if the range exceeds the file, is not a whole number of numbers, or is
     /// not aligned for them.
     pub(crate) fn mapped(map: &Arc<Map>, bytes: Range<usize>) -> Option<Self> {
         bytemuck::try_cast_slice::<u8, T>(map.bytes().get(bytes.clone())?).ok()?;
         Some(Self { place: Place::Mapped { map: map.clone(), bytes, of: PhantomData } })
     }
 
-    /// The file that the numbers lie in, where they do not lie in memory.
+    /// The mapped file that holds the numbers; `None` if they are in memory.
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::Owned(_) => None,

@@ -1,7 +1,7 @@
 //! Tables of named columns, and the files they are written to: CSV, Parquet or NPZ by the ending of the name.
 //!
-//! Everything that `carat` hands to a user row by row (predictions, attention, effects, a graph as a folder) is one of
-//! these. Writing goes in slices, so that a table of tens of millions of rows needs little memory beside itself.
+//! Everything that `carat` writes row by row (predictions, attention, effects, a graph as a folder) is one of these.
+//! Rows are written in chunks, so that a table of tens of millions of rows needs little extra memory.
 //!
 //! ```
 //! use carat_graph::table::{Column, Table};
@@ -19,23 +19,28 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
-use arrow_schema::{DataType, Field, Schema};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as PageCompression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
 
 use crate::DataError;
 use crate::files::write_atomically;
 use crate::npy::NpzWriter;
 
-/// Rows that are converted at a time on their way to a file.
+/// Rows that are converted at a time on their way to a Parquet file.
 const SLICE_ROWS: usize = 1 << 16;
+
+/// Rows of a Parquet file that stand together, column after column.
+const GROUP_ROWS: usize = 1 << 20;
 
 /// The values of one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,25 +74,41 @@ impl Column {
         self.len() == 0
     }
 
-    fn data_type(&self) -> DataType {
-        match self {
-            Self::U32(_) => DataType::UInt32,
-            Self::I64(_) => DataType::Int64,
-            Self::F32(_) => DataType::Float32,
-            Self::F64(_) => DataType::Float64,
-            Self::Text(_) => DataType::Utf8,
-        }
+    fn parquet_type(&self, name: &str) -> parquet::errors::Result<Type> {
+        let (physical, logical) = match self {
+            Self::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
+            Self::I64(_) => (Physical::INT64, None),
+            Self::F32(_) => (Physical::FLOAT, None),
+            Self::F64(_) => (Physical::DOUBLE, None),
+            Self::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        column.with_repetition(Repetition::REQUIRED).build()
     }
 
-    fn arrow_slice(&self, rows: std::ops::Range<usize>) -> ArrayRef {
+    fn write_parquet(&self, rows: Range<usize>, to: &mut SerializedColumnWriter<'_>) -> parquet::errors::Result<()> {
         match self {
-            Self::U32(values) => Arc::new(UInt32Array::from_iter_values(values[rows].iter().copied())),
-            Self::I64(values) => Arc::new(Int64Array::from_iter_values(values[rows].iter().copied())),
-            Self::F32(values) => Arc::new(Float32Array::from_iter_values(values[rows].iter().copied())),
-            Self::F64(values) => Arc::new(Float64Array::from_iter_values(values[rows].iter().copied())),
-            Self::Text(values) => Arc::new(StringArray::from_iter_values(&values[rows])),
+            Self::U32(values) => write_slices::<Int32Type, _>(&values[rows], |value| value.cast_signed(), to),
+            Self::I64(values) => write_slices::<Int64Type, _>(&values[rows], |value| *value, to),
+            Self::F32(values) => write_slices::<FloatType, _>(&values[rows], |value| *value, to),
+            Self::F64(values) => write_slices::<DoubleType, _>(&values[rows], |value| *value, to),
+            Self::Text(values) => {
+                write_slices::<ByteArrayType, _>(&values[rows], |text| ByteArray::from(text.as_str()), to)
+            }
         }
     }
+}
+
+fn write_slices<T: DataType, V>(
+    values: &[V],
+    convert: impl Fn(&V) -> T::T,
+    to: &mut SerializedColumnWriter<'_>,
+) -> parquet::errors::Result<()> {
+    for slice in values.chunks(SLICE_ROWS) {
+        let slice: Vec<T::T> = slice.iter().map(&convert).collect();
+        to.typed::<T>().write_batch(&slice, None, None)?;
+    }
+    Ok(())
 }
 
 /// How a table is stored.
@@ -174,7 +195,7 @@ impl Table {
                     let encoder = GzEncoder::new(writer, Compression::new(4));
                     self.write_csv(encoder).and_then(GzEncoder::finish).map(|_| ())
                 }
-                TableFormat::Parquet => self.write_parquet(writer),
+                TableFormat::Parquet => self.write_parquet(writer).map_err(plain),
                 TableFormat::Npz => self.write_npz(writer),
             }
             .map_err(|e| DataError::write(path, e))
@@ -208,20 +229,23 @@ impl Table {
         csv.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    fn write_parquet<W: Write + Send>(&self, writer: W) -> io::Result<()> {
-        let fields: Vec<Field> =
-            self.columns.iter().map(|(name, column)| Field::new(name, column.data_type(), false)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
-        let mut parquet = ArrowWriter::try_new(writer, schema.clone(), Some(properties)).map_err(plain)?;
-        for start in (0..self.num_rows()).step_by(SLICE_ROWS) {
-            let end = self.num_rows().min(start + SLICE_ROWS);
-            let arrays = self.columns.iter().map(|(_, column)| column.arrow_slice(start..end)).collect();
-            let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
-            parquet.write(&batch).map_err(plain)?;
+    fn write_parquet<W: Write + Send>(&self, writer: W) -> parquet::errors::Result<()> {
+        let fields = self.columns.iter().map(|(name, column)| column.parquet_type(name).map(Arc::new));
+        let fields = fields.collect::<parquet::errors::Result<_>>()?;
+        let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+        let properties = WriterProperties::builder().set_compression(PageCompression::SNAPPY).build();
+        let mut file = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
+        for start in (0..self.num_rows()).step_by(GROUP_ROWS) {
+            let end = self.num_rows().min(start + GROUP_ROWS);
+            let mut group = file.next_row_group()?;
+            for (_, column) in &self.columns {
+                let Some(mut writer) = group.next_column()? else { break };
+                column.write_parquet(start..end, &mut writer)?;
+                writer.close()?;
+            }
+            group.close()?;
         }
-        parquet.close().map_err(plain)?;
-        Ok(())
+        file.close().map(|_| ())
     }
 
     fn write_npz<W: Write + Seek>(&self, writer: W) -> io::Result<()> {
@@ -240,7 +264,7 @@ impl Table {
     }
 }
 
-/// The system's own reason, without the Parquet writer's words around it.
+/// The system's own reason, without the Parquet writer's additions.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |e| *e),
@@ -248,8 +272,8 @@ fn plain(error: ParquetError) -> io::Error {
     }
 }
 
-/// Both notations print the fewest digits that read back to the same number; the plain one is for magnitudes that
-/// people write without an exponent.
+/// Both notations print the fewest digits that read back as the same number. The plain one is for magnitudes that people
+/// write without an exponent.
 fn is_plain(value: f64) -> bool {
     value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs())
 }

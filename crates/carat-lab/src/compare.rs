@@ -7,19 +7,13 @@
 
 mod comparison;
 mod family;
+pub mod made_up;
 mod measure;
 mod method;
 mod pairing;
-pub mod words;
 
 pub use comparison::Comparison;
 pub use family::{Family, FamilyRow};
 pub use measure::Measure;
 pub use method::Method;
 pub use pairing::{Opponent, Pair, Pairing};
-
-/// Improvements are counted where the one-tailed p is below this, as in the paper.
-pub const SIGNIFICANT: f64 = 0.05;
-
-#[cfg(test)]
-pub(crate) mod made_up;

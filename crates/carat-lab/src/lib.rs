@@ -1,28 +1,12 @@
-//! Experiments with carat: many runs side by side, statistics over them, and pages that show them.
-//!
-//! ```
-//! use carat_lab::demo::{self, DemoConfig};
-//! use carat_graph::generators::PlantedConfig;
-//!
-//! let planted = PlantedConfig { nodes: 200, ..PlantedConfig::default() };
-//! let config = DemoConfig { planted, seeds: 2, ..DemoConfig::default() };
-//! let report = demo::run(&config, &|_| {})?;
-//! for arm in &report.arms {
-//!     println!("{} {}: accuracy {:.2}", arm.arch, arm.treatment.label(), arm.test_accuracy.mean);
-//! }
-//! let page = demo::page(&report);
-//! assert!(page.starts_with("<!DOCTYPE html>"));
-//! # Ok::<(), carat::Error>(())
-//! ```
+//! Experiments with carat: many runs side by side, kept in a store, and comparisons of those that pair.
 //!
 //! A grid of runs on a graph of one's own, and what it comes to:
 //!
 //! ```
 //! use std::collections::HashMap;
-//! use std::path::Path;
 //! use carat_graph::generators::{PlantedConfig, planted};
+//! use carat_lab::sections;
 //! use carat_lab::sweep::{self, Grid, Store, SweepOptions};
-//! use carat_lab::{report, reproduce};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let graph = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
@@ -33,19 +17,15 @@
 //! let tally = sweep::sweep(&store, &datasets, &grid.runs()?, &options)?;
 //! assert_eq!((tally.computed, tally.failed), (2, 0));
 //!
-//! let report = reproduce::report_of(&sweep::merge(&[store])?, Path::new("data"))?;
-//! assert!(report::markdown(&report).contains("Does CAR help on mine?"));
+//! let answers = sections::verdict(&sweep::merge(&[store])?.runs);
+//! assert_eq!(answers[0].title, "Does CAR help on mine?");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod compare;
-pub mod demo;
-pub mod explain;
-pub mod figures;
-pub mod page;
 pub mod parallel;
-pub mod report;
-pub mod reproduce;
-pub mod rewiring;
-pub mod statistics;
+pub mod sections;
+mod spurious;
 pub mod sweep;
+
+pub use spurious::{AttentionOnSpurious, attention_on_spurious};

@@ -23,11 +23,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::encoder::Input;
-use crate::intervention::{Deletion, Rerun};
+use crate::intervention::Deletion;
 use crate::kernels::softmax;
 use crate::loss;
-use crate::network::{Network, Workspace};
+use crate::network::Network;
 use crate::parameters::Layout;
+use crate::pass::{Keep, LayerAttention, Pass, Workspace};
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
 /// Gradients below this are compared with it instead of with each other: beneath lies the rounding of differences.
@@ -46,7 +47,7 @@ pub struct ParameterCheck {
     pub error: f64,
     /// The parameter's largest gradient by the backward pass. Where that is 0, little was checked.
     pub largest: f64,
-    /// By the backward pass, for the value where they are farthest apart.
+    /// By the backward layer, for the value where they are farthest apart.
     pub analytic: f64,
     /// By differences, for the same value.
     pub numeric: f64,
@@ -64,10 +65,10 @@ pub fn gradient(
     input: &Input<f64>,
     labels: &[u32],
 ) -> Vec<ParameterCheck> {
-    gradient_with(network, blocks, input, labels, |network, work| attention_loss(network, blocks, work))
+    gradient_with(network, blocks, input, labels, attention_loss)
 }
 
-/// As [`gradient`], with a loss on attention of one's own. It is called after every forward pass, returns its value and
+/// As [`gradient`], with a loss on attention of one's own. It is called after every forward layer, returns its value and
 /// leaves its gradient in [`Workspace::attention_gradient`]; whatever it treats as constant must not change from call to
 /// call. `|_, _| 0.0` checks the prediction loss alone.
 pub fn gradient_with(
@@ -75,21 +76,21 @@ pub fn gradient_with(
     blocks: &Blocks,
     input: &Input<f64>,
     labels: &[u32],
-    mut on_attention: impl FnMut(&Network<f64>, &mut Workspace<f64>) -> f64,
+    mut on_attention: impl FnMut(&mut dyn Pass<f64>) -> f64,
 ) -> Vec<ParameterCheck> {
     let unchanged = network.parameters().to_vec();
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     network.parameters_mut().iter_mut().for_each(|p| *p += rng.random_range(-AWAY..AWAY));
     let mut work = Workspace::default();
-    let mut gradient = vec![0.0; network.parameters().len()];
-    network.forward(blocks, input, &mut work);
-    on_attention(network, &mut work);
-    network.loss_and_gradient(blocks, input, labels, &mut work, &mut gradient);
+    let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);
+    on_attention(&mut pass);
+    pass.loss_and_gradient(labels);
+    let gradient = pass.gradient().to_vec();
     let mut loss = |network: &Network<f64>| {
-        network.forward(blocks, input, &mut work);
-        let rows = work.scores().chunks_exact(network.config().classes).zip(labels);
+        let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);
+        let rows = pass.scores().chunks_exact(network.config().classes).zip(labels);
         let total: f64 = rows.map(|(scores, &label)| loss::cross_entropy(scores, label as usize)).sum();
-        total / labels.len() as f64 + on_attention(network, &mut work)
+        total / labels.len() as f64 + on_attention(&mut pass)
     };
     let layout = network.layout().clone();
     let checked = compare(&layout, &gradient, |at, shift| {
@@ -178,23 +179,22 @@ pub(crate) fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> 
 }
 
 /// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another weight.
-fn attention_loss(network: &Network<f64>, blocks: &Blocks, work: &mut Workspace<f64>) -> f64 {
-    let (layers, heads) = (network.config().layers, network.config().heads);
-    let block = blocks.layer(layers - 1);
+fn attention_loss(pass: &mut dyn Pass<f64>) -> f64 {
+    let heads = pass.config().heads;
     let mut total = 0.0;
-    for l in 0..layers {
+    for LayerAttention { block, alpha, gradient } in pass.attention_and_gradients() {
         let mut d_scores: Vec<f64> = (0..block.num_edges() * heads).map(|e| 0.5 * (7.0 * e as f64).sin()).collect();
-        total += d_scores.iter().zip(work.attention(l)).map(|(weight, alpha)| weight * alpha).sum::<f64>();
+        total += d_scores.iter().zip(alpha).map(|(weight, alpha)| weight * alpha).sum::<f64>();
         for edges in block.offsets().windows(2) {
             let values = edges[0] * heads..edges[1] * heads;
-            softmax::scores_backward(values.clone(), heads, work.attention(l), &[], &mut d_scores[values]);
+            softmax::scores_backward(values.clone(), heads, alpha, &[], &mut d_scores[values]);
         }
-        *work.attention_gradient(l) = d_scores;
+        *gradient = d_scores;
     }
     total
 }
 
-/// Deletes every in-edge of every target, once by [`Network::scores_without`] and once by running the network over the
+/// Deletes every in-edge of every target, once by [`Pass::scores_without`] and once by running the network over the
 /// blocks without it. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
 /// a kind that keeps to its contract stays below 1e-9.
 pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) -> f64 {
@@ -204,14 +204,14 @@ pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) ->
     let deletions: Vec<Deletion> = (0..block.num_targets())
         .flat_map(|j| in_edges(j).map(move |e| Deletion { target: j as u32, edge: e as u32 }))
         .collect();
-    let (mut work, mut rerun, mut found) = (Workspace::default(), Rerun::default(), Vec::new());
-    network.forward(blocks, input, &mut work);
-    network.scores_without(blocks, &deletions, &mut work, &mut rerun, &mut found);
+    let (mut work, mut found) = (Workspace::default(), Vec::new());
+    network.forward(blocks, input, Keep::Deletions, &mut work).scores_without(&deletions, &mut found);
     let mut worst = 0.0f64;
     for (deletion, found) in deletions.iter().zip(found.chunks_exact(classes)) {
-        network.forward(&blocks.without(&[deletion.edge]), input, &mut work);
+        let cut = blocks.without(&[deletion.edge]);
+        let pass = network.forward(&cut, input, Keep::Deletions, &mut work);
         let entity = blocks.entity_of(deletion.target as usize);
-        let expected = &work.scores()[entity * classes..(entity + 1) * classes];
+        let expected = &pass.scores()[entity * classes..(entity + 1) * classes];
         for label in 0..classes {
             let (found, expected) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
             let error = (found - expected).abs() / expected.max(f64::MIN_POSITIVE);
@@ -227,8 +227,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Attention, AttentionKind, Gat, LayerShape, LayerState, NetworkConfig, Parameter, Pass, SourceState,
-        TargetState, Targets, Upstream,
+        Attention, AttentionKind, Gat, Layer, LayerShape, LayerState, NetworkConfig, Parameter, State, TargetState,
+        Targets, Upstream,
     };
 
     /// GAT with one mistake.
@@ -251,30 +251,30 @@ mod tests {
             Attention::<f64>::parameters(&Gat, shape)
         }
 
-        fn sources(&self, pass: Pass<'_, f64>, first: usize, state: &mut SourceState<f64>) {
-            let mut h = pass.h.to_vec();
+        fn sources(&self, layer: Layer<'_, f64>, first: usize, state: &mut State) {
+            let mut h = layer.h.to_vec();
             if first > 0 && *self == Self::Sources {
-                h[first * pass.shape.width..].fill(0.0);
+                h[first * layer.shape.width..].fill(0.0);
             }
-            Gat.sources(Pass { h: &h, ..pass }, first, state);
+            Gat.sources(Layer { h: &h, ..layer }, first, state);
         }
 
         fn targets(
             &self,
-            pass: Pass<'_, f64>,
-            sources: &SourceState<f64>,
+            layer: Layer<'_, f64>,
+            sources: &State,
             targets: Targets<'_, f64>,
             out: &mut [f64],
             state: &mut TargetState<f64>,
         ) {
-            let in_place = pass.h.repeat(targets.h.len().div_ceil(pass.h.len()));
+            let in_place = layer.h.repeat(targets.h.len().div_ceil(layer.h.len()));
             let h = if *self == Self::Targets { &in_place[..targets.h.len()] } else { targets.h };
-            Gat.targets(pass, sources, Targets { h, ..targets }, out, state);
+            Gat.targets(layer, sources, Targets { h, ..targets }, out, state);
         }
 
         fn backward(
             &self,
-            pass: Pass<'_, f64>,
+            layer: Layer<'_, f64>,
             block: Block<'_>,
             upstream: Upstream<'_, f64>,
             state: &mut LayerState<f64>,
@@ -282,9 +282,9 @@ mod tests {
             d_h: &mut [f64],
         ) {
             let d_attention = if *self == Self::Regulariser { &[] } else { upstream.d_attention };
-            Gat.backward(pass, block, Upstream { d_attention, ..upstream }, state, d_parameters, d_h);
+            Gat.backward(layer, block, Upstream { d_attention, ..upstream }, state, d_parameters, d_h);
             if *self == Self::Bias {
-                let bias = d_parameters.len() - pass.shape.width;
+                let bias = d_parameters.len() - layer.shape.width;
                 d_parameters[bias..].iter_mut().for_each(|d| *d *= 2.0);
             }
         }

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use crate::encoder::SLOPE;
 use crate::kernels::dense;
 use crate::loss;
 use crate::matrix::{Matrix, MatrixMut, piece_count, product_here};
+use crate::modules::LEAKY_RELU;
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Parts, Rows};
@@ -58,7 +58,7 @@ impl Classifier {
                 joined[..hidden].copy_from_slice(&h[place.clone()]);
                 joined[hidden..].copy_from_slice(&last[place]);
             }
-            dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+            LEAKY_RELU.forward_here(joined);
             let rows = Matrix::new(joined, range.len(), 2 * hidden);
             dense::add_products_here(scores, rows, weight, Some(&parameters[self.bias.clone()]));
         });
@@ -148,7 +148,7 @@ impl Classifier {
                 let d_weight = MatrixMut::new(d_weight, classes, 2 * hidden);
                 product_here(d_weight, d_scores.t(), Matrix::new(joined, rows.len(), 2 * hidden), T::ONE, true);
                 product_here(MatrixMut::new(d_joined, rows.len(), 2 * hidden), d_scores, weight, T::ONE, false);
-                dense::leaky_relu_backward_in_place(d_joined, joined, T::from_f64(SLOPE));
+                LEAKY_RELU.backward_here(joined, d_joined);
                 if !d_last.is_empty() {
                     let d_last = d_last[at * hidden..].chunks_exact_mut(hidden);
                     for (d_last, d_joined) in d_last.zip(d_joined.chunks_exact(2 * hidden)) {

@@ -79,6 +79,7 @@ impl Cost {
 impl<T: Real> Network<T> {
     /// The least cost of a step on these blocks, by phase; `None` for a kind that does not tell its own.
     pub fn step_costs(&self, blocks: &Blocks, input: &Input<T>) -> Option<Vec<(String, Cost)>> {
+        let kind = self.attention.as_costs()?;
         let NetworkConfig { features, hidden, heads, layers, classes, .. } = self.config();
         let shape = LayerShape { width: hidden, heads };
         let (width, classes) = (hidden as f64, classes as f64);
@@ -94,10 +95,10 @@ impl<T: Real> Network<T> {
         let mut layer_costs = Vec::new();
         let pair = self.pair(blocks).map(|pair| (pair, [layers - 2, layers - 1].map(|l| blocks.layer(l))));
         for l in 0..if pair.is_some() { layers - 2 } else { layers } {
-            layer_costs.push(self.attention.cost(LayerSizes::of(shape, blocks.layer(l)))?);
+            layer_costs.push(kind.cost(LayerSizes::of(shape, blocks.layer(l))));
         }
         if let Some((pair, blocks)) = pair {
-            layer_costs.extend(pair.costs(shape, blocks)?);
+            layer_costs.extend(pair.costs(shape, blocks));
         }
         costs.extend(layer_costs.into_iter().enumerate().map(|(l, cost)| (format!("layer {}", l + 1), cost)));
         let (targets, entities) = (blocks.targets().len() as f64, blocks.num_entities() as f64);

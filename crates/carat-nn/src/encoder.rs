@@ -12,11 +12,9 @@ use crate::kernels::dense;
 use crate::kernels::moments::Moments;
 use crate::kernels::sparse::Sparse;
 use crate::matrix::{Matrix, MatrixMut, multiply};
+use crate::modules::LEAKY_RELU;
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
-
-/// Slope of the LeakyReLU after the encoder and before the classifier.
-pub(crate) const SLOPE: f64 = 0.01;
 
 /// Where W1 and b1 lie among a network's parameters: next to each other.
 #[derive(Debug, Clone)]
@@ -181,7 +179,7 @@ impl<T: Real> Input<T> {
 
     /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
     fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
-        self.affine_leaky_relu(weight, bias, T::from_f64(SLOPE), h);
+        self.affine_leaky_relu(weight, bias, LEAKY_RELU.slope(), h);
     }
 
     /// The same with a slope of one's own; 0 is ReLU.
@@ -198,7 +196,7 @@ impl<T: Real> Input<T> {
 
     /// From the gradient of h (overwritten), to which the first nodes have an addition, to those of W1^T and b1.
     fn encode_backward(&self, h: &[T], d_direct: Matrix<'_, T>, d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
-        dense::add_rows_leaky_relu_backward(d_h, d_direct, h, T::from_f64(SLOPE), d_bias);
+        LEAKY_RELU.backward_with(h, d_direct, d_h, d_bias);
         self.weight_gradient(d_h, d_bias.len(), d_weight);
     }
 

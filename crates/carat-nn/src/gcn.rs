@@ -14,7 +14,6 @@
 //! sums; both are linear, so the order decides nothing but rounding, and here the bias goes along with the product.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
 use carat_graph::Block;
@@ -26,9 +25,9 @@ use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::Encoder;
 use crate::kernels::convolution::{self, Weights};
-use crate::kernels::dense;
-use crate::matrix::{Matrix, MatrixMut, multiply};
-use crate::parameters::{Init, Layout, Parameter};
+use crate::matrix::Matrix;
+use crate::modules::{Backward, Linear};
+use crate::parameters::Layout;
 use crate::real::Real;
 use crate::sizes::{self, SizeError};
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
@@ -125,10 +124,7 @@ impl GcnConfig {
         let encoder = Encoder::lay_out(&mut layout, features, hidden);
         let mut layers = Vec::new();
         for l in 0..self.layers {
-            let weight = Parameter::new(format!("layers.{l}.lin.weight"), &[hidden, hidden], Init::Glorot);
-            let weight = layout.push(weight);
-            let bias = layout.push(Parameter::new(format!("layers.{l}.bias"), &[hidden], Init::Zeros));
-            layers.push(LayerPlaces { weight, bias });
+            layers.push(Linear::convolution(&mut layout, &format!("layers.{l}"), hidden, hidden));
         }
         let classifier = Classifier::lay_out(&mut layout, hidden, classes);
         sizes::PARAMETERS.check(layout.len())?;
@@ -139,14 +135,8 @@ impl GcnConfig {
 #[derive(Debug, Clone)]
 struct Places {
     encoder: Encoder,
-    layers: Vec<LayerPlaces>,
+    layers: Vec<Linear>,
     classifier: Classifier,
-}
-
-#[derive(Debug, Clone)]
-struct LayerPlaces {
-    weight: Range<usize>,
-    bias: Range<usize>,
 }
 
 /// A graph convolution network and its parameters.
@@ -224,12 +214,10 @@ impl<T: Real> GcnNetwork<T> {
             buffer.resize(nodes * hidden, T::ZERO);
         }
         places.encoder.forward(parameters, graph.input(), &mut work.h[0]);
-        for (l, LayerPlaces { weight, bias }) in places.layers.iter().enumerate() {
+        for (l, linear) in places.layers.iter().enumerate() {
             let weights = Weights { edges: &work.edge_weights, own: &work.own_weights };
             convolution::forward(graph.block(), weights, &work.h[l], hidden, &mut work.sums[l]);
-            let sums = Matrix::new(&work.sums[l], nodes, hidden);
-            let weight = Matrix::new(&parameters[weight.clone()], hidden, hidden);
-            dense::affine(&mut work.h[l + 1], sums, weight.t(), &parameters[bias.clone()]);
+            linear.affine(parameters, &work.sums[l], &mut work.h[l + 1]);
         }
     }
 
@@ -254,15 +242,10 @@ impl<T: Real> GcnNetwork<T> {
         work.d_h.resize(all * hidden, T::ZERO);
         add_rows(&mut work.d_h, nodes, work.d_last.chunks_exact(hidden));
         work.d_sums.resize(all * hidden, T::ZERO);
-        for (l, LayerPlaces { weight, bias }) in places.layers.iter().enumerate().rev() {
-            let d_out = Matrix::new(&work.d_h, all, hidden);
-            let d_weight = MatrixMut::new(&mut gradient[weight.clone()], hidden, hidden);
-            multiply(d_weight, d_out.t(), Matrix::new(&work.sums[l], all, hidden), T::ONE);
-            let d_bias = &mut gradient[bias.clone()];
-            d_bias.fill(T::ZERO);
-            dense::add_column_sums(d_bias, &work.d_h);
-            let weight = Matrix::new(&parameters[weight.clone()], hidden, hidden);
-            multiply(MatrixMut::new(&mut work.d_sums, all, hidden), d_out, weight, T::ONE);
+        for (l, linear) in places.layers.iter().enumerate().rev() {
+            let mut pass = Backward { parameters, gradient: &mut *gradient };
+            linear.bias_backward(&mut pass, &work.d_h);
+            linear.product_backward(&mut pass, &work.sums[l], &work.d_h, &mut work.d_sums);
             let mut d_h = std::mem::take(&mut work.d_h);
             convolution::backward(graph.block(), work.weights(), &work.d_sums, hidden, &mut d_h);
             work.d_h = d_h;

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use carat_graph::{BlockBuilder, Features, Graph};
-//! use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
+//! use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, Pass, Workspace};
 //!
 //! let graph = Graph::from_edges(4, &[0, 1, 2, 3], &[1, 2, 3, 0])?;
 //! let features = Features::dense(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.5])?;
@@ -13,8 +13,10 @@
 //! let blocks = BlockBuilder::new(&graph).build(&[0, 2], config.layers);
 //! let input = Input::new(&features, blocks.nodes());
 //! let mut work = Workspace::default();
-//! network.forward(&blocks, &input, &mut work);
-//! assert_eq!(work.scores().len(), 2 * 3);
+//! let mut pass = network.forward(&blocks, &input, Keep::Gradients, &mut work);
+//! assert_eq!(pass.scores().len(), 2 * 3);
+//! let loss = pass.loss_and_gradient(&[1, 0]);
+//! assert!(loss > 0.0 && pass.gradient().len() == network.parameters().len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -30,9 +32,11 @@ mod kernels;
 mod layers;
 pub mod loss;
 mod matrix;
+mod modules;
 mod network;
 mod optimiser;
 mod parameters;
+mod pass;
 mod readout;
 mod real;
 mod rows;
@@ -46,14 +50,15 @@ pub use cal::{Cal, CalConfig, CalError, CalHead};
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
-pub use intervention::{Deletion, Rerun};
+pub use intervention::Deletion;
 pub use layers::{
-    Attention, AttentionKind, Gat, GatV2, Known, LayerPair, LayerShape, LayerState, PairState, PairedLayer, Pass,
-    SourceState, TargetState, Targets, Transformer, Upstream,
+    Attention, AttentionKind, Costs, Gat, GatV2, Known, Layer, LayerPair, LayerShape, LayerState, PairedLayer,
+    Products, State, TargetState, Targets, Transformer, Upstream,
 };
-pub use network::{Network, NetworkConfig, Workspace};
+pub use network::{Network, NetworkConfig};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};
+pub use pass::{Keep, LayerAttention, NetworkPass, Pass, Workspace};
 pub use real::Real;
 pub use sizes::SizeError;
 pub use weights::{WeightsError, whole_graph_to_safetensors};

@@ -6,8 +6,7 @@
 //!
 //! What the classifier reads is LeakyReLU(r). A graph without nodes has r = 0.
 
-use crate::encoder::SLOPE;
-use crate::kernels::dense;
+use crate::modules::LEAKY_RELU;
 use crate::real::Real;
 use crate::rows::{Chunks, EdgeRows, Rows};
 
@@ -28,7 +27,7 @@ pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize]
                 }
             }
         }
-        dense::leaky_relu_in_place(joined, T::from_f64(SLOPE));
+        LEAKY_RELU.forward_here(joined);
     });
 }
 

@@ -22,7 +22,7 @@ use carat_nn::toolkit::{
     Matrix, MatrixMut, add_column_sums, cut, cut_mut, multiply, multiply_add, sized, softmax_edges,
 };
 use carat_nn::{
-    Attention, Init, Input, LayerShape, LayerState, Network, NetworkConfig, Parameter, Pass, Real, SourceState,
+    Attention, Buffer, Init, Input, Layer, LayerShape, LayerState, Network, NetworkConfig, Parameter, Real, State,
     TargetState, Targets, Upstream, check,
 };
 
@@ -31,6 +31,22 @@ const EPSILON: f64 = 1e-6;
 /// The layer; all it knows is in its parameters.
 #[derive(Debug)]
 struct Cosine;
+
+/// Nodes as the scores see them, sources or targets: g, n and 1 / sqrt(|g|^2 + epsilon).
+#[derive(Default)]
+struct Projected<T> {
+    g: Buffer<T>,
+    n: Buffer<T>,
+    inverse: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Default)]
+struct Scratch<T> {
+    d_g: Buffer<T>,
+    d_n: Buffer<T>,
+    d_scores: Buffer<T>,
+}
 
 /// Lengths of weight, beta, bias.
 fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 3] {
@@ -46,32 +62,31 @@ impl<T: Real> Attention<T> for Cosine {
         ]
     }
 
-    /// Every source's g, n and 1 / sqrt(|g|^2 + epsilon).
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let LayerShape { width, heads } = pass.shape;
-        let rows = pass.h.len() / width * heads;
-        let [g, n, inverse] = &mut state.buffers;
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
+        let LayerShape { width, heads } = layer.shape;
+        let rows = layer.h.len() / width * heads;
+        let Projected { g, n, inverse } = state.fill();
         let (g, n, inverse) = (sized(g, rows * width), sized(n, rows * width), sized(inverse, rows));
         let (start, values) = (first * heads, first * heads * width);
-        project(pass, &pass.h[first * width..], &mut g[values..]);
+        project(layer, &layer.h[first * width..], &mut g[values..]);
         normalise(&g[values..], &mut n[values..], &mut inverse[start..]);
     }
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
-        sources: &SourceState<T>,
+        layer: Layer<'_, T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
-        let [_, beta, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [g_source, n_source, _] = &sources.buffers;
-        let [g, n, inverse] = &mut state.buffers;
+        let LayerShape { width, heads } = layer.shape;
+        let [_, beta, bias] = cut(layer.parameters, lengths(layer.shape));
+        let Projected { g: g_source, n: n_source, .. } = sources.read();
+        let Projected { g, n, inverse } = state.own.fill();
         let rows = targets.len() * heads;
         let (g, n) = (sized(g, rows * width), sized(n, rows * width));
-        project(pass, targets.h, g);
+        project(layer, targets.h, g);
         normalise(g, n, sized(inverse, rows));
 
         let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
@@ -98,19 +113,19 @@ impl<T: Real> Attention<T> for Cosine {
     /// Targets are the first sources and share their projection, so the gradients of n on both sides meet in `d_n`.
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let (rows, all) = (block.num_sources(), heads * width);
-        let [weight, beta, _] = cut(pass.parameters, lengths(pass.shape));
-        let [d_weight, d_beta, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let [g, n, inverse] = &state.sources.buffers;
-        let [d_g, d_n, d_scores, ..] = &mut state.scratch;
+        let [weight, beta, _] = cut(layer.parameters, lengths(layer.shape));
+        let [d_weight, d_beta, d_bias] = cut_mut(d_parameters, lengths(layer.shape));
+        let Projected { g, n, inverse } = state.sources.read();
+        let Scratch { d_g, d_n, d_scores } = state.scratch.fill();
         let (d_g, d_n) = (sized(d_g, rows * all), sized(d_n, rows * all));
         d_g.fill(T::ZERO);
         d_n.fill(T::ZERO);
@@ -145,16 +160,16 @@ impl<T: Real> Attention<T> for Cosine {
             add_scaled(d_g, inverse[row], d_n);
             add_scaled(d_g, -inverse[row] * dot(n, d_n), n);
         }
-        let (d_g, h) = (Matrix::new(d_g, rows, all), Matrix::new(pass.h, rows, width));
+        let (d_g, h) = (Matrix::new(d_g, rows, all), Matrix::new(layer.h, rows, width));
         multiply_add(MatrixMut::new(d_weight, all, width), d_g.t(), h, T::ONE);
         multiply(MatrixMut::new(d_h, rows, width), d_g, Matrix::new(weight, all, width), T::ONE);
     }
 }
 
 /// g = h W^T, all heads of a node side by side.
-fn project<T: Real>(pass: Pass<'_, T>, h: &[T], g: &mut [T]) {
-    let LayerShape { width, heads } = pass.shape;
-    let [weight, ..] = cut(pass.parameters, lengths(pass.shape));
+fn project<T: Real>(layer: Layer<'_, T>, h: &[T], g: &mut [T]) {
+    let LayerShape { width, heads } = layer.shape;
+    let [weight, ..] = cut(layer.parameters, lengths(layer.shape));
     let (rows, all) = (h.len() / width, heads * width);
     let weight = Matrix::new(weight, all, width).t();
     multiply(MatrixMut::new(g, rows, all), Matrix::new(h, rows, width), weight, T::ONE);

@@ -1,7 +1,7 @@
 //! Attention as a reader asks for it: whom does a node listen to?
 
 use carat_graph::{BlockBuilder, Dataset};
-use carat_nn::{Input, Network, Workspace};
+use carat_nn::{Input, Keep, Network, Pass, Workspace};
 
 use crate::config::fits;
 use crate::entity::existing;
@@ -17,9 +17,10 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
+    let input = Input::checked(dataset.features(), blocks.nodes())?;
+    let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
     let attention =
-        work.attention(layers - 1).chunks_exact(heads).map(|alpha| alpha.iter().sum::<f32>() / heads as f32);
+        pass.attention(layers - 1).chunks_exact(heads).map(|alpha| alpha.iter().sum::<f32>() / heads as f32);
     Ok(dataset.graph().in_neighbours(node).iter().copied().zip(attention).collect())
 }
 
@@ -29,11 +30,11 @@ pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usi
     fits(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut means = Vec::with_capacity(dataset.graph().num_edges());
-    for_all_nodes(network, dataset, batch_size, |blocks, work| {
+    for_all_nodes(network, dataset, batch_size, |pass| {
         // Every layer's block begins with the targets' own in-edges, which follow each other as their ids do.
-        let edges = blocks.layer(layers - 1).num_edges();
+        let edges = pass.blocks().layer(layers - 1).num_edges();
         means.extend((0..edges).map(|e| {
-            let alpha = (0..layers).flat_map(|l| &work.attention(l)[e * heads..(e + 1) * heads]);
+            let alpha = (0..layers).flat_map(|l| &pass.attention(l)[e * heads..(e + 1) * heads]);
             alpha.sum::<f32>() / (layers * heads) as f32
         }));
     })?;

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use carat_graph::table::{Column, Table};
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
+use carat_nn::{Deletion, Input, Keep, Network, Pass, Real, Workspace, loss};
 
 use crate::car::{effect, every_edge, log_ratio};
 use crate::config::fits;
@@ -181,20 +181,21 @@ pub fn effects<T: Real>(
     let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();
     let layers = network.config().layers;
     let mut builder = EntityBlocks::new(dataset, task);
-    let (mut work, mut rerun, mut scores) = (Workspace::default(), Rerun::default(), Vec::new());
+    let (mut work, mut scores) = (Workspace::default(), Vec::new());
     let graph = (task == Task::Graph).then(Vec::new);
     let mut found = EdgeEffects { graph, ..EdgeEffects::default() };
     for entities in entities.chunks(settings.batch_size) {
         let blocks = builder.build(entities, layers);
-        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
-        let judges = judges(network, dataset, entities, &work)?;
+        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
+        let judges = judges(&pass, dataset, entities)?;
         let deletions = every_edge(&blocks, 0..entities.len() as u32);
         let mut rest = &deletions[..];
         while !rest.is_empty() {
             let (now, later) = rest.split_at(portion(&blocks, rest, network.config().classes));
             rest = later;
-            network.scores_without(&blocks, now, &mut work, &mut rerun, &mut scores);
-            found.append(network, &blocks, now, &scores, &judges, settings)?;
+            pass.scores_without(now, &mut scores);
+            found.append(&pass, now, &scores, &judges, settings)?;
             if progress(found.len(), total).is_break() {
                 return Err(Error::Interrupted);
             }
@@ -235,13 +236,9 @@ impl Judge {
     }
 }
 
-pub(crate) fn judges<T: Real>(
-    network: &Network<T>,
-    dataset: &Dataset,
-    entities: &[u32],
-    work: &Workspace<T>,
-) -> Result<Vec<Judge>, Error> {
-    let (classes, task) = (network.config().classes, Task::of(dataset));
+/// Judges of the entities that a pass is over.
+pub(crate) fn judges<T: Real>(pass: &dyn Pass<T>, dataset: &Dataset, entities: &[u32]) -> Result<Vec<Judge>, Error> {
+    let (classes, task) = (pass.config().classes, Task::of(dataset));
     let mut row = Vec::with_capacity(classes);
     let judge = |(&entity, scores): (&u32, &[T])| {
         let label = dataset.labels().get(entity).map(|label| label as usize).filter(|&label| label < classes);
@@ -249,7 +246,7 @@ pub(crate) fn judges<T: Real>(
         let judge = Judge { task, entity, class, log_loss: f64::NAN };
         Ok(Judge { log_loss: judge.log_loss(scores, &mut row)?, ..judge })
     };
-    entities.iter().zip(work.scores().chunks_exact(classes)).map(judge).collect()
+    entities.iter().zip(pass.scores().chunks_exact(classes)).map(judge).collect()
 }
 
 /// Class scores held at a time.
@@ -271,17 +268,17 @@ impl EdgeEffects {
     /// Adds the deletions with the scores that they came to, one row each.
     pub(crate) fn append<T: Real>(
         &mut self,
-        network: &Network<T>,
-        blocks: &Blocks,
+        pass: &dyn Pass<T>,
         deletions: &[Deletion],
         scores: &[T],
         judges: &[Judge],
         settings: &EffectSettings,
     ) -> Result<(), Error> {
+        let blocks = pass.blocks();
         let block = blocks.layer(blocks.num_layers() - 1);
         let floor = settings.loss_floor.max(0.0).ln();
         let mut row = Vec::new();
-        for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(network.config().classes)) {
+        for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(pass.config().classes)) {
             let entity = blocks.entity_of(deletion.target as usize);
             let (judge, degree) = (judges[entity], blocks.entity_edges(entity).len());
             let (with, without) = (judge.log_loss, judge.log_loss(scores, &mut row)?);

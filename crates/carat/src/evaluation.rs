@@ -1,7 +1,7 @@
-//! How good a network is, and what its attention says (spec: section 4).
+//! How good a network is, and what its attention says.
 
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Network, Workspace, loss};
+use carat_nn::{Keep, Network, Pass, Workspace, loss};
 
 use crate::batches::{Batches, Purpose};
 use crate::config::{fits, knows};
@@ -67,8 +67,8 @@ impl<'a> Evaluator<'a> {
         let mut sum = ScoreSum::default();
         let work = &mut self.work;
         self.batches.for_each(0, |batch| {
-            network.forward_lean(&batch.blocks, &batch.input, work);
-            let rows = work.scores().chunks_exact(classes).zip(&batch.labels);
+            let pass = network.forward(&batch.blocks, &batch.input, Keep::Gradients, work);
+            let rows = pass.scores().chunks_exact(classes).zip(&batch.labels);
             rows.for_each(|(scores, &label)| sum.add(scores, label));
             Ok::<bool, Error>(true)
         })?;
@@ -185,8 +185,8 @@ pub fn coherence(
     let mut work = Workspace::default();
     let mut sum = CoherenceSum::default();
     batches.for_each(0, |batch| {
-        network.forward_lean(&batch.blocks, &batch.input, &mut work);
-        add_targets(&mut sum, dataset, &batch.blocks, work.attention(layers - 1), heads);
+        let pass = network.forward(&batch.blocks, &batch.input, Keep::Gradients, &mut work);
+        add_targets(&mut sum, dataset, &batch.blocks, pass.attention(layers - 1), heads);
         Ok::<bool, Error>(true)
     })?;
     Ok(sum.finish())

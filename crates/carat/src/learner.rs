@@ -1,7 +1,7 @@
 //! A network with its optimiser, its regulariser and its buffers: what a training step changes.
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Buffer, Network, Workspace};
+use carat_nn::{Adam, AdamConfig, Keep, Network, Pass, Workspace};
 
 use crate::batches::{Batch, batch_seed};
 use crate::car::{Entities, Regulariser, Step};
@@ -15,7 +15,6 @@ pub(crate) struct Learner {
     pub(crate) regulariser: Option<Regulariser<f32>>,
     seed: u64,
     work: Workspace<f32>,
-    gradient: Buffer<f32>,
 }
 
 /// The losses of a step, before it.
@@ -39,34 +38,25 @@ impl Learner {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
             Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
         });
-        Self {
-            network,
-            adam,
-            regulariser,
-            seed: config.seed,
-            work: Workspace::default(),
-            gradient: Buffer::filled(0.0, len),
-        }
+        Self { network, adam, regulariser, seed: config.seed, work: Workspace::default() }
     }
 
     /// One step on one batch.
     pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
-        let Self { network, adam, regulariser, seed, work, gradient } = self;
+        let Self { network, adam, regulariser, seed, work } = self;
         let Batch { blocks, input, labels, number } = batch;
         threads::awake(|| {
-            match regulariser {
-                Some(regulariser) if regulariser.deletes_alone() => network.forward(blocks, input, work),
-                _ => network.forward_lean(blocks, input, work),
-            }
+            let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
+            let mut pass = network.forward(blocks, input, keep, work);
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
-                regulariser.apply(network, Step { blocks, input, labels, epoch, seed }, work)
+                regulariser.apply(&mut pass, Step { labels, epoch, seed })
             });
-            let prediction = network.loss_and_gradient(blocks, input, labels, work, gradient);
+            let prediction = pass.loss_and_gradient(labels);
             if !(prediction + causal).is_finite() {
                 return Err(Error::Diverged { epoch, loss: prediction + causal });
             }
-            adam.step(network.parameters_mut(), gradient);
+            adam.step(network.parameters_mut(), work.gradient());
             Ok(StepLoss { prediction, causal })
         })
     }

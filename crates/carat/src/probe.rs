@@ -1,10 +1,10 @@
 //! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its in-edges.
 //!
-//! A [`Probe`] computes the receptive field of that node alone and keeps its buffers, so that one question after another
-//! takes milliseconds on a graph of any size.
+//! A [`Probe`] computes the receptive field of that node alone and keeps it, so that one question after another takes
+//! milliseconds on a graph of any size.
 
 use carat_graph::{BlockBuilder, Blocks, Dataset};
-use carat_nn::{Deletion, Input, Network, Rerun, Workspace, loss};
+use carat_nn::{Deletion, Input, Keep, Network, NetworkPass, Pass, Workspace, loss};
 
 use crate::config::{fits, one_graph};
 use crate::effects::{EdgeEffects, EffectSettings, Judge, judges};
@@ -18,18 +18,16 @@ pub struct Probe<'a> {
     dataset: &'a Dataset,
     settings: EffectSettings,
     builder: BlockBuilder<'a>,
-    /// The node looked at last, with the state of its forward pass in `work`.
-    current: Option<Current>,
+    field: Option<Field>,
     work: Workspace<f32>,
-    rerun: Rerun<f32>,
-    scores: Vec<f32>,
 }
 
+/// The receptive field of the node that was asked about last.
 #[derive(Debug)]
-struct Current {
+struct Field {
     node: u32,
     blocks: Blocks,
-    judge: Judge,
+    input: Input<f32>,
 }
 
 /// What a network says of a node, and whom the node listens to.
@@ -72,28 +70,25 @@ impl<'a> Probe<'a> {
             dataset,
             settings,
             builder: BlockBuilder::new(dataset.graph()),
-            current: None,
+            field: None,
             work: Workspace::default(),
-            rerun: Rerun::default(),
-            scores: Vec::new(),
         })
     }
 
     /// What the network says of a node with all edges in place.
     pub fn look(&mut self, node: u32) -> Result<Look, Error> {
-        let current = self.turn_to(node)?;
-        let config = self.network.config();
-        let edges = self.dataset.graph().in_degree(node);
+        let (config, dataset) = (self.network.config(), self.dataset);
+        let (pass, judge) = self.pass(node)?;
+        let edges = dataset.graph().in_degree(node);
         let mut attention = Vec::with_capacity(edges * config.layers * config.heads);
         for e in 0..edges {
             // Every layer's block begins with the target's own in-edges.
             for l in 0..config.layers {
-                attention.extend_from_slice(&self.work.attention(l)[e * config.heads..(e + 1) * config.heads]);
+                attention.extend_from_slice(&pass.attention(l)[e * config.heads..(e + 1) * config.heads]);
             }
         }
-        let Judge { class, log_loss, .. } = current.judge;
-        self.current = Some(current);
-        let probabilities = probabilities(self.work.scores());
+        let Judge { class, log_loss, .. } = judge;
+        let probabilities = probabilities(pass.scores());
         Ok(Look { probabilities, judged_by: class, loss: log_loss.exp(), attention })
     }
 
@@ -108,14 +103,12 @@ impl<'a> Probe<'a> {
             }
         };
         let deletions = sources.iter().map(deletion).collect::<Result<Vec<_>, Error>>()?;
-        let current = self.turn_to(node)?;
-        let Current { blocks, judge, .. } = &current;
-        let mut effects = EdgeEffects::default();
-        let Self { network, work, rerun, scores, settings, .. } = self;
-        network.scores_without(blocks, &deletions, work, rerun, scores);
-        effects.append(network, blocks, &deletions, scores, &[*judge], settings)?;
-        self.current = Some(current);
-        let rows = self.scores.chunks_exact(self.network.config().classes);
+        let settings = self.settings;
+        let (mut pass, judge) = self.pass(node)?;
+        let (mut effects, mut scores) = (EdgeEffects::default(), Vec::new());
+        pass.scores_without(&deletions, &mut scores);
+        effects.append(&pass, &deletions, &scores, &[judge], &settings)?;
+        let rows = scores.chunks_exact(pass.config().classes);
         Ok(Without { effects, probabilities: rows.map(probabilities).collect() })
     }
 
@@ -123,33 +116,36 @@ impl<'a> Probe<'a> {
     pub fn predictions(&mut self, nodes: &[u32]) -> Result<Vec<(usize, f32)>, Error> {
         existing(self.dataset, Task::Node, nodes)?;
         let Self { network, dataset, builder, work, .. } = self;
-        self.current = None;
         if nodes.is_empty() {
             return Ok(Vec::new());
         }
         let blocks = builder.build(nodes, network.config().layers);
-        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, work);
+        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        let pass = network.forward(&blocks, &input, Keep::Deletions, work);
         let predicted = |scores: &[f32]| {
             let class = loss::argmax(scores);
             (class, probabilities(scores)[class])
         };
-        Ok(work.scores().chunks_exact(network.config().classes).map(predicted).collect())
+        Ok(pass.scores().chunks_exact(network.config().classes).map(predicted).collect())
     }
 
-    /// The state of the network run on the receptive field of `node`; the pass is made again only where the probe stands
-    /// elsewhere. Whoever is done puts it back into `current`.
-    fn turn_to(&mut self, node: u32) -> Result<Current, Error> {
+    /// A pass over the receptive field of `node`, and the judge of its prediction. The field is gathered anew only where the
+    /// last question was about another node.
+    fn pass(&mut self, node: u32) -> Result<(NetworkPass<'_, f32>, Judge), Error> {
         existing(self.dataset, Task::Node, &[node])?;
-        if let Some(current) = self.current.take_if(|current| current.node == node) {
-            return Ok(current);
-        }
-        self.current = None;
-        let Self { network, dataset, builder, work, .. } = self;
-        let blocks = builder.build(&[node], network.config().layers);
-        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, work);
-        let judges = judges(network, dataset, &[node], work)?;
+        let Self { network, dataset, builder, field, work, .. } = self;
+        let Field { blocks, input, .. } = match field.take() {
+            Some(same) if same.node == node => field.insert(same),
+            _ => {
+                let blocks = builder.build(&[node], network.config().layers);
+                let input = Input::checked(dataset.features(), blocks.nodes())?;
+                field.insert(Field { node, blocks, input })
+            }
+        };
+        let pass = network.forward(blocks, input, Keep::Deletions, work);
+        let judges = judges(&pass, dataset, &[node])?;
         let judge = judges.first().copied().ok_or(Error::NotFinite { task: Task::Node, entity: node })?;
-        Ok(Current { node, blocks, judge })
+        Ok((pass, judge))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a trained network says, row by row: predictions per node or graph, attention per edge.
 
+use carat_graph::Dataset;
 use carat_graph::table::{Column, Table};
-use carat_graph::{Blocks, Dataset};
-use carat_nn::{Input, Network, WholeGraph, Workspace, loss};
+use carat_nn::{Input, Keep, Network, Pass, WholeGraph, Workspace, loss};
 
 use crate::config::{fits, one_graph};
 use crate::entity::EntityBlocks;
@@ -13,7 +13,7 @@ pub(crate) fn for_all_nodes(
     network: &Network<f32>,
     dataset: &Dataset,
     batch_size: usize,
-    visit: impl FnMut(&Blocks, &Workspace<f32>),
+    visit: impl FnMut(&dyn Pass<f32>),
 ) -> Result<(), Error> {
     let builder = EntityBlocks::new(dataset, Task::Node);
     for_all(network, dataset, builder, dataset.num_nodes(), batch_size, visit)
@@ -25,14 +25,14 @@ fn for_all(
     mut builder: EntityBlocks<'_>,
     count: usize,
     batch_size: usize,
-    mut visit: impl FnMut(&Blocks, &Workspace<f32>),
+    mut visit: impl FnMut(&dyn Pass<f32>),
 ) -> Result<(), Error> {
     let entities: Vec<u32> = (0..count as u32).collect();
     let mut work = Workspace::default();
     for entities in entities.chunks(batch_size) {
         let blocks = builder.build(entities, network.config().layers);
-        network.forward(&blocks, &Input::checked(dataset.features(), blocks.nodes())?, &mut work);
-        visit(&blocks, &work);
+        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        visit(&network.forward(&blocks, &input, Keep::Deletions, &mut work));
     }
     Ok(())
 }
@@ -43,7 +43,7 @@ pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize)
     fits(network.config().features, dataset)?;
     let mut rows = Predictions::new(dataset, network.config().classes);
     let blocks = EntityBlocks::new(dataset, Task::of(dataset));
-    for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |_, work| rows.add(work.scores()))?;
+    for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |pass| rows.add(pass.scores()))?;
     rows.finish()
 }
 
@@ -126,7 +126,8 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
     let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     let (mut layer, mut head) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     let mut alpha = Vec::with_capacity(rows);
-    for_all_nodes(network, dataset, batch_size, |blocks, work| {
+    for_all_nodes(network, dataset, batch_size, |pass| {
+        let blocks = pass.blocks();
         // Every layer's block begins with the targets' own in-edges, and attention to a target needs no more.
         let block = blocks.layer(layers - 1);
         for (j, &node) in blocks.targets().iter().enumerate() {
@@ -137,7 +138,7 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
                         dst.push(node);
                         layer.push(l as u32);
                         head.push(k as u32);
-                        alpha.push(work.attention(l)[e * heads + k]);
+                        alpha.push(pass.attention(l)[e * heads + k]);
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! `carat attention`: how a trained network weighs every edge.
+//! `carat attention`: a trained network's attention on every edge.
 
 use carat::{RunFolder, tables};
 
@@ -11,8 +11,9 @@ use crate::output;
 #[command(after_help = "Examples:
   carat attention --run runs/cora --out attention.parquet
 
-One row per edge, layer and head: src, dst, layer, head, alpha; of a set of graphs, the edge's graph comes first. \
-Layers and heads count from 0; alpha sums to 1 over the in-edges of dst. The file is CSV, Parquet or NPZ by its ending.")]
+One row per edge, layer and head: src, dst, layer, head, alpha. For a set of graphs, the first column is the edge's \
+graph. Layers and heads count from 0; alpha sums to 1 over the in-edges of dst. The ending of the file decides whether \
+it is CSV, Parquet or NPZ.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

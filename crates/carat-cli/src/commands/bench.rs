@@ -1,4 +1,4 @@
-//! `carat bench`: how fast a training step is here.
+//! `carat bench`: the speed of a training step on this machine.
 
 use std::time::Duration;
 
@@ -24,40 +24,39 @@ enum Command {
     Roofline(RooflineArgs),
 }
 
-/// Median time of a full training step: forward, loss, backward, Adam; plain, and with the regulariser
+/// Measure the median time of a training step (forward, loss, backward, Adam), plain and with the regulariser
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat bench step --data cora                          a plain step
-  carat bench step --data cora --lambda 1               beside one with the regulariser
+  carat bench step --data cora --lambda 1               and a step with the regulariser
   carat bench step --data cora --lambda 1 --rounds all  with every edge deleted once
   carat bench step --data cora --arch transformer --threads 1 --json
 
-Takes the flags of 'carat train'. Times the first batch of the first epoch, again and again; with \
---lambda above 0 stretches of plain and of regularised steps take turns, so that a slow moment of the \
-machine meets both. --json prints step_ms, car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes \
-of the batch and hand_over_ns, the time in which two cores hand each other a number: above 100 they share \
-no cache, and short steps take up to twice as long. benchmarks/ compares the figures with PyTorch Geometric's.")]
+Takes the flags of 'carat train'. Times the first batch of the first epoch repeatedly. With --lambda above 0, series of \
+plain and of regularised steps alternate, so that a slow moment of the machine affects both. --json prints step_ms, \
+car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes of the batch and hand_over_ns, the time that \
+a number takes from one core to another: above 100 the cores share no cache, and short steps take up to twice as long. \
+benchmarks/ compares the figures with PyTorch Geometric's.")]
 struct Step {
     #[command(flatten)]
     timed: Timed,
 }
 
-/// How far a plain training step is from the best this machine could do
+/// Compare a plain training step with the fastest that this machine allows
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat bench roofline --data cora
   carat bench roofline --data cora --arch gatv2 --hidden 200 --heads 5 --json
 
-Counts, phase by phase, the operations and bytes that a step cannot do without, and divides them by \
-this machine's rate of matrix products and its bandwidth, both measured here and now with the same \
-threads. The larger of the two times bounds a phase; the step's distance is its measured time over \
-the sum of the bounds. Below 1 is impossible but for noise.")]
+Counts the operations and bytes that each phase of a step needs at least, and divides them by this machine's rate of \
+matrix products and its memory bandwidth, both measured with the same threads. The larger of the two times bounds a \
+phase. The step's distance is its measured time over the sum of the bounds; only noise can make it less than 1.")]
 struct RooflineArgs {
     #[command(flatten)]
     timed: Timed,
 }
 
-/// What is timed, and for how long.
+/// What to time, and for how long.
 #[derive(Debug, clap::Args)]
 struct Timed {
     #[command(flatten)]
@@ -118,10 +117,10 @@ fn step(args: &Timed) -> Result<(), Failure> {
     })
 }
 
-/// From here on, two cores share no cache.
+/// Above this, two cores share no cache.
 const FAR_APART_NS: f64 = 100.0;
 
-/// What the time that cores take to hand over a number says of the measurement.
+/// What the time that a number takes between two cores means for the measurement.
 fn cores(hand_over_ns: f64) -> String {
     let found = format!("a number gets from one core to another in {hand_over_ns:.0} ns");
     if hand_over_ns < FAR_APART_NS {

@@ -6,28 +6,29 @@ use std::path::PathBuf;
 use carat::Lambda;
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::demo::{self, DemoConfig, DemoReport, Measure};
-use indicatif::{ProgressBar, ProgressStyle};
+use carat_paper::demo::{self, DemoConfig, DemoReport};
+use carat_report::Block;
 use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
-use crate::output::{WIDTH, check_folder, show, table, wrap};
+use crate::output::{WIDTH, blocks, check_folder, show, wrap};
+use crate::progress::Progress;
 
-/// See in seconds what spurious edges do to attention, and what causal regularisation does about it: generates graphs,
-/// trains baseline, CAR and its control, compares, writes an HTML page
+/// Show in seconds what spurious edges do to attention and how causal regularisation helps: generates graphs, trains a
+/// baseline, CAR and its control, compares them and writes an HTML page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat demo
   carat demo --seeds 12 --out /tmp/demo.html
   carat demo --lambda 1 --json
 
-Needs no data and no network. The page is one file that opens from disk.")]
+Needs no data and no internet connection. The page is one file that opens from disk.")]
 pub struct Args {
-    /// Graphs to draw at each strength of the shortcut, and runs behind each mean
+    /// Graphs to generate at each strength of the shortcut, and runs per mean
     #[arg(long, value_name = "N", default_value_t = DemoConfig::default().seeds)]
     seeds: usize,
-    /// The first of their seeds
+    /// Seed of the first graph; the others count up from it
     #[arg(long, value_name = "N", default_value_t = DemoConfig::default().first_seed)]
     seed: u64,
     /// Nodes of each graph
@@ -36,13 +37,13 @@ pub struct Args {
     /// Strength of CAR and of its control
     #[arg(long, value_name = "LAMBDA", default_value_t = DemoConfig::default().train.regulariser.lambda)]
     lambda: Lambda,
-    /// Train CAR at every node and its control, too; takes several times as long
+    /// Also train CAR at every node and its control; takes several times as long
     #[arg(long)]
     every_node: bool,
     /// The page to write
     #[arg(long, value_name = "FILE", default_value = "carat-demo.html")]
     out: PathBuf,
-    /// Threads to use; the numbers do not depend on it [default: one per core]
+    /// Threads to use; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
@@ -75,9 +76,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let config = args.config();
     config.check()?;
     check_folder(&args.out)?;
-    let bar = progress_bar(config.runs());
-    let report = carat::with_threads(args.threads.map(usize::from), || demo::run(&config, &|_| bar.inc(1)));
-    bar.finish_and_clear();
+    let (progress, runs) = (Progress::new("runs"), config.runs() as u64);
+    let report = carat::with_threads(args.threads.map(usize::from), || demo::run(&config, &|_| progress.advance(runs)));
+    progress.finish();
     let report = report??;
     let page = demo::page(&report);
     write_atomically(&args.out, |file| {
@@ -85,15 +86,6 @@ pub fn run(args: Args) -> Result<(), Failure> {
     })?;
     let printed = Printed { page: args.out.display().to_string(), report };
     show(args.format.json, &printed, || text(&printed))
-}
-
-fn progress_bar(runs: usize) -> ProgressBar {
-    let bar = ProgressBar::new(runs as u64);
-    if let Ok(style) = ProgressStyle::with_template("training [{bar:30}] {pos}/{len} runs, {elapsed}, {eta} left ") {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    bar
 }
 
 fn text(printed: &Printed) -> String {
@@ -106,11 +98,9 @@ fn text(printed: &Printed) -> String {
         let indented = wrap(meaning, WIDTH - 2 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
         text.push_str(&format!("{name:<width$}  {indented}\n"));
     }
-    let measured = Measure::ALL.into_iter().flat_map(|measure| demo::measured(report, measure));
-    for demo::Table { title, headings, rows } in measured {
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        text.push_str(&format!("\n{title}\n{}", table(&headings, &rows)));
-    }
+    let measured = demo::MEASURES.into_iter().flat_map(|measure| demo::measured(report, measure));
+    let tables: Vec<Block> = measured.map(Block::Table).collect();
+    text.push_str(&format!("\n{}", blocks(&tables)));
     let paragraphs = [demo::statistics(report), demo::cost(report)].into_iter().chain(demo::conclusion(report));
     for paragraph in paragraphs {
         text.push('\n');

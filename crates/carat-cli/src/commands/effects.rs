@@ -1,4 +1,4 @@
-//! `carat effects`: what every edge does to the predictions of a trained network.
+//! `carat effects`: the causal effect of every edge on the predictions of a trained network.
 
 use std::ops::ControlFlow;
 
@@ -6,10 +6,10 @@ use carat::{EffectSettings, NodeChoice, RunFolder};
 
 use super::run_table::RunTable;
 use crate::failure::Failure;
-use crate::progress::CountProgress;
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
-/// Measure what every edge does to a trained run's predictions, by deleting it
+/// Measure the effect of every edge on a trained run's predictions, by deleting it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat effects --run runs/car --out effects.csv                    every edge of the graph
@@ -21,18 +21,18 @@ One row per in-edge of the nodes, ordered by dst, then by src:
   src, dst        the edge; nodes are numbered as in 'carat predict', which has their names
   degree          in-edges of dst
   loss            cross-entropy of dst's prediction
-  loss_without    the same with this edge alone deleted, exactly
+  loss_without    the same after deleting this edge only; exact
   rho             loss_without / loss
   effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
                   below 0.5 the edge misleads
 
-Where the run classifies graphs, there is one row per edge of the graphs, with the column graph before src \
-and edges (the graph's number of edges) in place of degree; the losses are of the graph's prediction.
+If the run classifies graphs, there is one row per edge of the graphs. The column graph comes before src, and edges (the \
+graph's number of edges) replaces degree; the losses are of the graph's prediction.
 
-T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and \
---loss-floor of 'carat train'). A node or graph without a label is judged by the class that the network \
-predicts for it. The file is CSV, Parquet or NPZ by its ending; it appears when it is whole, and \
-after Ctrl-C not at all.")]
+T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and --loss-floor of \
+'carat train'). For a node or graph without a label, the loss is of the class that the network predicts. The ending of \
+the file decides whether it is CSV, Parquet or NPZ. The file appears only when it is complete; after Ctrl-C there is \
+none.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,
@@ -44,13 +44,13 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     let interrupted = interrupt::flag()?;
-    let mut progress = CountProgress::new("edges");
+    let progress = Progress::new("edges");
     args.table.write(
         RunFolder::open,
         |network, dataset, config| {
             let nodes = args.nodes.nodes(dataset, config)?;
             let found = carat::effects(&network, dataset, &nodes, &EffectSettings::from(config), &mut |done, total| {
-                progress.show(done as u64, total as u64);
+                progress.show(done as u64, total as u64, "");
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             progress.finish();

@@ -1,4 +1,4 @@
-//! `carat explain`: which edges a regulariser weighs up and down, and what they have in common.
+//! `carat explain`: which edges gain and lose attention by a regulariser, and what they have in common.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use carat::explain::{EdgeChanges, ExplainSettings, explain, nodes_table};
 use carat::{EffectSettings, RunFolder, TrainConfig, with_threads};
 use carat_graph::table::{TableFormat, check_ending};
 use carat_graph::{DataError, Dataset};
-use carat_lab::explain::{
+use carat_nn::Network;
+use carat_report::explain::{
     Explanation, SummarySettings, brief_table, compared_runs, counts, group_sentences, group_table, report,
     separation_sentences, separation_table,
 };
-use carat_lab::report::{self as pages, Block, Report};
-use carat_nn::Network;
+use carat_report::{self as pages, Block, Report};
 use serde::Serialize;
 
 use super::report::{check_out, write_file};
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
-use crate::progress::CountProgress;
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
 /// Compare the attention of two runs edge by edge: which edges changed, and what they have in common
@@ -27,28 +27,28 @@ use crate::{interrupt, output};
   carat train --data cora --out runs/plain
   carat train --data cora --lambda 1 --out runs/car
   carat explain --base runs/plain --car runs/car                      writes carat-explain/index.html and more
-  carat explain --base runs/plain --car runs/car --out edges.parquet  every edge, and no page
+  carat explain --base runs/plain --car runs/car --out edges.parquet  only the table of edges
   carat explain --base runs/plain --car runs/car --no-effects --json
 
-Attention is the mean over layers and heads; a change is in percent of the base run's. Edges into a node \
-with no other in-edge always have attention 1 and are left out of rankings. The most up-weighted edges \
-are compared with the most down-weighted ones (degree, class, feature similarity, years, causal effect), \
-and the paper's groups are looked up: self-citations (where the data names authors), anchors (sources far \
-more popular than their class) and narrow papers (little-noticed sources of the same class).
+Attention is the mean over layers and heads; a change is in percent of the base run's. Edges into a node with no other \
+in-edge always have attention 1 and are not ranked. The most up-weighted edges are compared with the most \
+down-weighted ones (degree, class, feature similarity, years, causal effect) and with the paper's groups: \
+self-citations (if the data names authors), anchors (sources with far more out-edges than others of their class) and \
+narrow papers (sources of the same class with few out-edges).
 
-The folder gets index.html (one file that opens from disk), the tables as CSV, the figures as SVG, \
-edges.csv (every edge) and nodes.csv (who the nodes are). Columns of edges.csv, ordered by dst, then by src:
+The folder gets index.html (one file that opens from disk), the tables as CSV, the figures as SVG, edges.csv (every \
+edge) and nodes.csv (every node). Columns of edges.csv, ordered by dst, then by src:
   src, dst        the edge: dst attends to src; nodes are numbered as in nodes.csv
   base, car       attention in either run
   change          in percent of base
   rank            1 is the most up-weighted; -1 where dst has no other in-edge
-  effect          of the edge in the --car run, as 'carat effects' has it; effect_rank 1 is needed most
+  effect          of the edge in the --car run, as 'carat effects' has it; effect_rank 1 is the largest
   src_degree      edges that leave src: nodes that attend to it
   dst_degree      in-edges of dst
   same_class      1, 0, or -1 where a label is missing
   similarity      cosine of the features
-  year_gap        year of dst less year of src, where the data has years
-  self_citation, anchor, narrow   1 where the edge is one, where the data can tell")]
+  year_gap        year of dst minus year of src, if the data has years
+  self_citation, anchor, narrow   1 for the edges of this group, if the data can tell")]
 pub struct Args {
     /// Run folder of the baseline
     #[arg(long, value_name = "DIR")]
@@ -61,25 +61,25 @@ pub struct Args {
     data: Option<String>,
     #[command(flatten)]
     data_folder: DataFolder,
-    /// Folder to write; or a file: .csv, .csv.gz, .parquet or .npz for the edges alone, .html for the page alone
+    /// Folder to write; or a file: .csv, .csv.gz, .parquet or .npz for only the edges, .html for only the page
     #[arg(long, value_name = "DIR|FILE", default_value = "carat-explain")]
     out: PathBuf,
-    /// How the folder's tables of all edges and nodes are stored: csv or parquet
+    /// Format of the folder's tables of all edges and nodes: csv or parquet
     #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = parse_format)]
     format: TableFormat,
-    /// Edges to name at either end
+    /// How many of the most up-weighted and of the most down-weighted edges to list
     #[arg(long, value_name = "N", default_value_t = SummarySettings::default().top)]
     top: usize,
-    /// Share of the ranked edges at either end that is compared with the other
+    /// Share of the ranked edges at each end to compare
     #[arg(long, value_name = "SHARE", default_value_t = SummarySettings::default().share, allow_negative_numbers = true)]
     share: f64,
-    /// Do not measure causal effects, which take longest
+    /// Do not measure causal effects, which take the longest
     #[arg(long)]
     no_effects: bool,
-    /// A source is an anchor from this many times its class's mean number of out-edges on
+    /// A source is an anchor if it has at least this many times its class's mean number of out-edges
     #[arg(long, value_name = "TIMES", default_value_t = ExplainSettings::default().anchor_factor, allow_negative_numbers = true)]
     anchor_factor: f64,
-    /// A source is narrow when it has no more out-edges than this share of its class's sources
+    /// A source is narrow if it has no more out-edges than this share of its class's sources
     #[arg(long, value_name = "SHARE", default_value_t = ExplainSettings::default().narrow_share, allow_negative_numbers = true)]
     narrow_share: f64,
     #[command(flatten)]
@@ -96,10 +96,10 @@ fn parse_format(word: &str) -> Result<TableFormat, String> {
     }
 }
 
-/// Edges that the terminal names at either end; the page has all.
+/// Edges that the terminal lists at each end; the page has all.
 const SHOWN: usize = 8;
 
-/// What is written.
+/// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Folder,
@@ -159,7 +159,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     output::show(args.printed.json, &printed, || text(&printed, target))
 }
 
-/// The one dataset of both runs.
+/// The dataset of both runs.
 fn common_data<'a>(args: &Args, base: &TrainConfig, car: &'a TrainConfig) -> Result<&'a str, Failure> {
     if base.data.name == car.data.name {
         return Ok(&car.data.name);
@@ -180,16 +180,16 @@ fn compare(
     settings: &ExplainSettings,
 ) -> Result<EdgeChanges, Failure> {
     let interrupted = interrupt::flag()?;
-    let mut progress = CountProgress::new("edges");
+    let progress = Progress::new("edges");
     let changes = explain(base, car, dataset, settings, &mut |done, total| {
-        progress.show(done as u64, total as u64);
+        progress.show(done as u64, total as u64, "");
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     progress.finish();
     Ok(changes?)
 }
 
-/// Writes what is asked for; returns how many files.
+/// Writes the output; returns the number of files.
 fn write(
     args: &Args,
     target: Target,
@@ -203,7 +203,7 @@ fn write(
         Target::Page => write_file(out, &pages::html(report))?,
         Target::Folder => {
             std::fs::create_dir_all(out).map_err(|e| DataError::write(out, e))?;
-            // The other kinds of file have no formulas that names could be taken for.
+            // In other kinds of file, no name can be mistaken for a formula.
             let guard = |text: &str| if args.format == TableFormat::Csv { pages::guarded(text) } else { text.into() };
             let nodes = nodes_table(dataset, guard)?;
             for (table, stem) in [(changes.into_table()?, "edges"), (nodes, "nodes")] {

@@ -1,21 +1,21 @@
-//! `carat explore`: walk through a graph and see what trained runs make of it.
+//! `carat explore`: a page to explore a graph and the runs trained on it.
 
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carat::with_threads;
-use carat_explore::{Explorer, Export, MOST_EDGES, Material, Server, USUAL_EDGES};
+use carat_explore::{Explorer, Export, Inputs, MOST_EDGES, Server, USUAL_EDGES};
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
 use serde_json::json;
 
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
-use crate::progress::CountProgress;
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
-/// Walk through a graph in the browser: attention, causal effects, and predictions without an edge
+/// Explore a graph in the browser: attention, causal effects, and predictions without an edge
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat explore runs/car                                    prints an address to open in a browser
@@ -24,13 +24,12 @@ use crate::{interrupt, output};
   carat explore runs/plain runs/car --node 1708 --export node.html
   carat explore runs/car --node '#12' --hops 2 --export walk.html
 
-The page draws the in-edges of a node: the wider, the more attention; blue where the prediction is better \
-with the edge, orange where the edge misleads. A click on an edge deletes it and shows the prediction \
-without it, a click on a node walks there. Ctrl-C ends the server.
+The page draws the in-edges of a node: wider edges have more attention; blue edges improve the prediction, orange edges \
+mislead. Click an edge to see the prediction without it, click a node to go there. Ctrl-C stops the server.
 
-The server listens on 127.0.0.1 alone and answers no other host's pages. --export starts no server: it \
-writes the same page as one file that opens from disk, with every intervention on the edges it shows. With \
---hops 2 one can walk to the node's in-neighbours in the file, with 3 to theirs.")]
+The server listens on 127.0.0.1 only and refuses requests from other web sites. --export starts no server: it writes the \
+same page as one file that opens from disk, with every intervention on the edges it shows. --hops says how far the file \
+goes: 2 includes the views of the node's in-neighbours, 3 also those of their in-neighbours.")]
 pub struct Args {
     /// Run folder, as made by 'carat train', or two to compare: the baseline first
     #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
@@ -40,7 +39,7 @@ pub struct Args {
     data: Option<String>,
     #[command(flatten)]
     data_folder: DataFolder,
-    /// Node to start at: its name, or its number, which '#12' always means [default: one with many in-edges]
+    /// Node to start at: its name or its number; '#12' is always a number [default: one with many in-edges]
     #[arg(long, value_name = "NAME|ID")]
     node: Option<String>,
     /// Port of 127.0.0.1 to listen on [default: a free one]
@@ -49,10 +48,10 @@ pub struct Args {
     /// Write the page of --node as one HTML file instead of starting a server
     #[arg(long, value_name = "FILE", requires = "node")]
     export: Option<PathBuf>,
-    /// How far one can walk in the exported file: 1 is the node with its in-neighbours
+    /// How far the exported file goes: 1 is the node with its in-neighbours
     #[arg(long, value_name = "N", default_value_t = 1, requires = "export", value_parser = clap::value_parser!(u8).range(1..=4))]
     hops: u8,
-    /// In-edges per node in the exported file, those with most attention
+    /// In-edges per node in the exported file: those with the most attention
     #[arg(long, value_name = "N", default_value_t = USUAL_EDGES, requires = "export", value_parser = parse_edges)]
     edges: usize,
     #[command(flatten)]
@@ -74,9 +73,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
         output::check_folder_of("--export", out)?;
     }
     let interrupted = interrupt::flag()?;
-    let material = Material::open(&args.runs, args.data.as_deref(), &args.data_folder.path())?;
+    let inputs = Inputs::open(&args.runs, args.data.as_deref(), &args.data_folder.path())?;
     with_threads(args.threads.threads, || {
-        let mut explorer = Explorer::new(&material)?;
+        let mut explorer = Explorer::new(&inputs)?;
         let node = args.node.as_deref().map(|node| explorer.start_at(node)).transpose()?;
         match (&args.export, node) {
             (Some(out), Some(node)) => export(&args, &mut explorer, node, out, &interrupted),
@@ -101,9 +100,9 @@ fn export(
     interrupted: &impl Fn() -> bool,
 ) -> Result<(), Failure> {
     let what = Export { node, hops: usize::from(args.hops), edges: args.edges };
-    let mut progress = CountProgress::new("nodes");
+    let progress = Progress::new("nodes");
     let page = carat_explore::export(explorer, what, &mut |done, known| {
-        progress.show(done as u64, known as u64);
+        progress.show(done as u64, known as u64, "");
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     progress.finish();

@@ -1,4 +1,4 @@
-//! `carat predict`: what a trained network says about every node, or graph.
+//! `carat predict`: a trained network's prediction for every node or graph.
 
 use carat::{RunFolder, tables};
 
@@ -6,14 +6,15 @@ use super::run_table::RunTable;
 use crate::failure::Failure;
 use crate::output;
 
-/// Predict every node's class, or every graph's, with a trained run
+/// Predict the class of every node, or of every graph, with a trained run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat predict --run runs/cora --out predictions.csv
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
-One row per node, or per graph where the run classifies graphs: node (or graph), label (-1 where missing), \
-predicted, loss, the node's name where the data has names, and the probability of every class p_0 ... The file is CSV, Parquet or NPZ by its ending.")]
+One row per node, or per graph if the run classifies graphs: node (or graph), label (-1 if missing), predicted, loss, \
+the node's name if the data has names, and the probability of every class, p_0, p_1, ... The ending of the file decides \
+whether it is CSV, Parquet or NPZ.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

@@ -5,28 +5,27 @@ use std::path::{Path, PathBuf};
 
 use carat_graph::DataError;
 use carat_graph::files::write_atomically;
-use carat_lab::report::{self, Report};
-use carat_lab::reproduce;
 use carat_lab::sweep::{Merged, Store, merge};
+use carat_paper::reproduce;
+use carat_report::{self as report, Report};
 use serde::Serialize;
 
 use crate::arguments::{DataFolder, Format};
 use crate::failure::Failure;
 use crate::output;
 
-/// Make tables and figures of the runs in one store or several: a page, Markdown, CSV
+/// Make tables and figures of the runs in one or several stores: a page, Markdown, CSV
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat report carat.db                    writes carat-report/index.html and more
   carat report part1.db part2.db --out all
   carat report carat.db --markdown report.md
-  carat report carat.db --json             what was written, and how many runs it shows
+  carat report carat.db --json             print what was written and the number of runs
 
-The folder gets index.html (one file that opens from disk: no network, light and dark, prints well), \
-report.md, a CSV file per table, and per figure an SVG file and a CSV file of its points. The report says for every dataset whether \
-causal attention regularisation helps, at which lambda and how sure that is, under both protocols; and it \
-shows the paper's tables and figures as far as the stores hold their runs ('carat reproduce' computes \
-them).")]
+The folder gets index.html (one file that opens from disk without an internet connection), report.md, a CSV file per \
+table, and an SVG file and a CSV file of its points per figure. The report says for every dataset whether causal \
+attention regularisation helps, at which lambda and with what certainty, under both protocols. It also shows the paper's \
+tables and figures for which the stores hold runs; 'carat reproduce' computes them.")]
 pub struct Args {
     /// Stores of 'carat sweep' and 'carat reproduce'
     #[arg(value_name = "STORE", required = true)]
@@ -55,7 +54,7 @@ struct Printed {
 }
 
 impl Printed {
-    /// What stores hold, and nothing written yet.
+    /// The result of reading the stores.
     fn of(merged: &Merged) -> Self {
         Self {
             page: String::new(),
@@ -87,7 +86,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     write_and_show(&report, &merged, &args.out, args.format.json)
 }
 
-/// Refuses a folder that cannot be one.
+/// Refuses a path that cannot be a folder.
 pub(super) fn check_out(out: &Path) -> Result<(), Failure> {
     match out.exists() && !out.is_dir() {
         true => Err(Failure::input(format!("--out {} is a file; give a folder", out.display()))),
@@ -95,7 +94,7 @@ pub(super) fn check_out(out: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a report's files and says where they are.
+/// Writes a report's files and prints where they are.
 pub(super) fn write_and_show(report: &Report, merged: &Merged, out: &Path, json: bool) -> Result<(), Failure> {
     let files = write(report, out)?;
     let page = out.join("index.html").display().to_string();
@@ -103,7 +102,7 @@ pub(super) fn write_and_show(report: &Report, merged: &Merged, out: &Path, json:
     output::show(json, &printed, || text(report, &printed))
 }
 
-/// Writes the page, the Markdown, the tables and the figures; returns how many files.
+/// Writes the page, the Markdown, the tables and the figures; returns the number of files.
 pub(super) fn write(report: &Report, out: &Path) -> Result<usize, Failure> {
     std::fs::create_dir_all(out).map_err(|e| DataError::write(out, e))?;
     let whole = [("index.html".to_string(), report::html(report)), ("report.md".to_string(), report::markdown(report))];

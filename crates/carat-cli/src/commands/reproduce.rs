@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carat_graph::catalogue;
-use carat_lab::reproduce::{self, Item, Scope};
 use carat_lab::sweep::merge;
+use carat_paper::reproduce::{self, Item, Scope, Studies};
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};
@@ -13,24 +13,23 @@ use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
 use crate::output;
 
-/// Compute the paper's tables and figures, each beside the paper's own
+/// Compute the paper's tables and figures, and compare each with the paper's
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  carat reproduce                          the items there are
+  carat reproduce                          list the items
   carat reproduce all --quick              every item on a small subset, in minutes
   carat reproduce table1 figure2           two items, the paper's whole grid
   carat reproduce all --data cora,citeseer --store paper.db --out paper
 
-Items share runs, and a store keeps every run: what was computed once is never computed again, and a \
-command that was stopped goes on where it was. Datasets that are not in the data folder are left out and \
-named; 'carat data get NAME' fetches them. The report has both protocols always: the paper's, which \
-keeps the last weights, and the practitioner's, which keeps the best. 'runtime' times PyTorch Geometric, \
-too, where the variable CARAT_PYTHON names a Python that has it.")]
+Items share runs, and the store keeps every run: no run is computed twice, and the same command resumes one that was \
+stopped. Datasets that are not in the data folder are skipped and listed; 'carat data get NAME' downloads them. The \
+report always has both protocols: the paper's, which keeps the last weights, and the practitioner's, which keeps the \
+best. 'runtime' also times PyTorch Geometric if the variable CARAT_PYTHON names a Python that has it.")]
 pub struct Args {
-    /// Which items, or 'all'; none lists them
+    /// Items to compute, or 'all'; without items, lists them
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// A documented subset of each item's grid, which takes minutes
+    /// Compute a documented subset of each item's grid, which takes minutes
     #[arg(long)]
     quick: bool,
     /// Only these datasets [default: those of the paper that are in the data folder]
@@ -42,10 +41,10 @@ pub struct Args {
     /// Splits 0 to N - 1 of datasets that have several
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10))]
     splits: u32,
-    /// Compute again what failed before
+    /// Compute failed runs again
     #[arg(long)]
     retry_failed: bool,
-    /// The store, a SQLite file; made where there is none
+    /// The store, a SQLite file; created if missing
     #[arg(long, value_name = "FILE", default_value = "carat-reproduce.db")]
     store: PathBuf,
     /// The folder of the report
@@ -72,7 +71,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.items.is_empty() {
         return list(&all, args.format.json);
     }
-    let items = chosen(all, &args.items)?;
+    let items = chosen(&all, &args.items)?;
     check_out(&args.out)?;
     let scope = scope(&args)?;
     let mut runs = Vec::new();
@@ -94,7 +93,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let synthetic = || scope.synthetic.iter().map(|(name, _)| name);
     let in_scope = |data: &str| scope.datasets.iter().chain(synthetic()).chain(&scope.graph_sets).any(|d| d == data);
     merged.retain(in_scope);
-    let report = reproduce::report(&merged, &items, &scope)?;
+    let studies = Studies::of(&items, &merged.runs, &scope)?;
+    let report = reproduce::report(&merged, &items, &scope, &studies)?;
     write_and_show(&report, &merged, &args.out, args.format.json)?;
     if tally.failed > 0 {
         let (failed, runs) = (tally.failed, tally.runs);
@@ -105,7 +105,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What to compute, on the datasets that are at hand.
+/// What to compute, on the datasets in the data folder.
 fn scope(args: &Args) -> Result<Scope, Failure> {
     let scope = Scope::at(&args.data_folder.path());
     let is_there = |data: &String| scope.datasets.contains(data) || scope.graph_sets.contains(data);
@@ -131,7 +131,7 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
     Ok(Scope { quick, seeds, splits, datasets, graph_sets, ..scope })
 }
 
-fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {
+fn list(items: &[&dyn Item], json: bool) -> Result<(), Failure> {
     let listed: Vec<Listed> = items.iter().map(|item| Listed { item: item.name(), title: item.title() }).collect();
     output::show(json, &listed, || {
         let rows: Vec<Vec<String>> =
@@ -142,11 +142,11 @@ fn list(items: &[Box<dyn Item>], json: bool) -> Result<(), Failure> {
 }
 
 /// The items of these names, in the report's order.
-fn chosen(all: Vec<Box<dyn Item>>, names: &[String]) -> Result<Vec<Box<dyn Item>>, Failure> {
+fn chosen(all: &[&'static dyn Item], names: &[String]) -> Result<Vec<&'static dyn Item>, Failure> {
     let known: Vec<&str> = all.iter().map(|item| item.name()).collect();
     if let Some(unknown) = names.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
         return Err(Failure::input(format!("there is no item '{unknown}'; there are: {}, all", known.join(", "))));
     }
     let asked = |item: &dyn Item| names.iter().any(|name| name == "all" || name == item.name());
-    Ok(all.into_iter().filter(|item| asked(item.as_ref())).collect())
+    Ok(all.iter().copied().filter(|item| asked(*item)).collect())
 }

@@ -1,4 +1,4 @@
-//! What `predict`, `attention` and `effects` share: a trained run, a graph, and a table of what the one says about the other.
+//! What `predict`, `attention` and `effects` share: a trained run, a graph, and a table of results.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct RunTable {
 }
 
 impl RunTable {
-    /// Makes the table of a run that `open` opens, with its settings, writes it, and says so: `text(rows, file)`.
+    /// Opens the run with `open`, makes its table, writes it and prints `text(rows, file)`.
     pub fn write<M: Send>(
         &self,
         open: impl FnOnce(&RunFolder) -> Result<(TrainConfig, M), Error>,

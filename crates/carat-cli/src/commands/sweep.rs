@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::progress::SweepProgress;
 use crate::{interrupt, output};
 
-/// Compute a grid of runs, one per core, into a store that can be stopped, shared and gone on with
+/// Compute a grid of runs, one per core, into a store; sweeps can be stopped, shared and resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat sweep --data my-graph.npz                    does CAR help on your graph? (grid small)
@@ -19,7 +19,7 @@ use crate::{interrupt, output};
   carat sweep --grid mine.toml --store mine.db       lists of settings, as below
   carat sweep --data cora --grid paper --store part2.db --shard 2/8
                                                      the second of eight shares
-  carat report part1.db part2.db                     tables and figures from one store or several
+  carat report part1.db part2.db                     tables and figures from one or several stores
 
 A grid file gives any setting of 'carat train' one value or a list of them:
 
@@ -32,9 +32,9 @@ A grid file gives any setting of 'carat train' one value or a list of them:
 
 Built-in grids: 'paper' (3 kinds x L 1,2 x K 1,3,5 x F 10,25,100,200 x lambda 0,0.1,0.5,1,5) and 'small'
 (3 kinds x L 1,2 x F 25,100 x lambda 0,0.5,1,5, CAR and its constant control, 3 seeds), both under both
-protocols. A run is in the store once it is finished, under a hash of its settings, its data and the
-code. A sweep that is stopped or killed goes on where it was when the command is given again; several
-processes may share one store. Each run has one thread and the same bits as 'carat train'.")]
+protocols. A finished run is stored under a hash of its settings, its data and the code. The same
+command resumes a sweep that was stopped or killed. Several processes may share one store. Each run
+uses one thread and gives the same bits as 'carat train'.")]
 pub struct Args {
     /// Datasets: names from 'carat data list' or paths; in place of the grid's
     #[arg(long, value_name = "NAME|PATH", value_delimiter = ',')]
@@ -48,13 +48,13 @@ pub struct Args {
     /// Splits 0 to N - 1, in place of the grid's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     splits: Option<u32>,
-    /// The store, a SQLite file; made where there is none
+    /// The store, a SQLite file; created if missing
     #[arg(long, value_name = "FILE", default_value = "carat.db")]
     store: PathBuf,
     /// Compute only share I of N
     #[arg(long, value_name = "I/N", default_value = "1/1", value_parser = parse_shard)]
     shard: (usize, usize),
-    /// Compute again what failed before
+    /// Compute failed runs again
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
@@ -116,7 +116,7 @@ pub(super) struct Work<'a> {
     pub(super) retry: bool,
 }
 
-/// Computes what the store lacks, and shows how far it is. The store is made only once the data is known to be there.
+/// Computes the runs that the store lacks, and shows progress. The store is created only after the data was opened.
 pub(super) fn compute(work: &Work<'_>, threads: &Threads) -> Result<(Store, Tally), Failure> {
     output::check_folder_of("--store", work.store)?;
     let datasets = sweep::open_datasets(work.runs, work.data_dir)?;

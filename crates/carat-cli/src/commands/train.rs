@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
 use crate::failure::Failure;
-use crate::progress::EpochProgress;
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
 /// Train a network into a run folder
@@ -29,12 +29,12 @@ use crate::{interrupt, output};
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
                                                      classify graphs: one fold of a cross-validation
-  carat train --config settings.toml --lr 0.005      the file's settings, one of them replaced
-  carat train --out runs/small --resume              go on with a run that was stopped or killed
+  carat train --config settings.toml --lr 0.005      settings from a file, with one replaced
+  carat train --out runs/small --resume              continue a run that was stopped or killed
 
 The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch \
 Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number \
-of threads. Ctrl-C ends a run with what it has; --resume goes on.
+of threads. Ctrl-C ends a run and keeps its results so far; --resume continues it.
 
 Causal attention regularisation deletes single edges in every step, measures how much worse each \
 deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in \
@@ -44,7 +44,7 @@ the effects of a finished run.
 Data that is a set of graphs (the TUDataset layout, or a .npz file with graph_offsets) has one label per graph, \
 and the network classifies graphs: it sums over the nodes before the last step, --batch-size counts \
 graphs, and the regulariser deletes edges of whole graphs. --fanout, --entities all, --target \
-distribution and --regulariser vote are for nodes alone.")]
+distribution and --regulariser vote apply to nodes only.")]
 pub struct Args {
     #[command(flatten)]
     train: TrainFlags,
@@ -55,10 +55,10 @@ pub struct Args {
     /// Run folder [default: runs/ and a name made of the settings]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with the run in --out, with its settings; starts it where there is none
+    /// Continue the run in --out with its settings; starts it if there is none
     #[arg(long)]
     resume: bool,
-    /// Seconds between checkpoints; what a kill loses is computed again, to the same bits
+    /// Seconds between checkpoints; epochs lost by a kill are computed again, with the same bits
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     checkpoint_every: f64,
     #[command(flatten)]
@@ -94,13 +94,17 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let folder = RunFolder::new(args.out.unwrap_or_else(|| default_folder(&config)));
     let dataset = carat_graph::open(&config.data.name, &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
-    let mut progress = EpochProgress::new(config.stopping.epochs);
+    let progress = Progress::new("epochs");
+    let mut best = f64::INFINITY;
     let summary = with_threads(args.threads.threads, || {
         let options = RunOptions {
             resume: args.resume,
             checkpoint_every,
             interrupted: &interrupted,
-            on_epoch: &mut |epoch: &EpochMetrics| progress.show(epoch),
+            on_epoch: &mut |epoch: &EpochMetrics| {
+                best = best.min(epoch.val_loss);
+                progress.show(epoch.epoch as u64, config.stopping.epochs as u64, &losses(epoch, best));
+            },
         };
         carat::run(&dataset, &config, &folder, options)
     })??;
@@ -127,6 +131,15 @@ fn default_folder(config: &TrainConfig) -> PathBuf {
     // A second run with the same name is another run: give it a folder of its own.
     let numbered = (2..).map(|n| PathBuf::from("runs").join(format!("{name}-{n}")));
     std::iter::once(folder).chain(numbered).find(|folder| !folder.exists()).unwrap_or_default()
+}
+
+/// What the progress says of an epoch.
+fn losses(epoch: &EpochMetrics, best: f64) -> String {
+    let causal = if epoch.causal_loss > 0.0 { format!(", causal {:.4}", epoch.causal_loss) } else { String::new() };
+    format!(
+        "; train loss {:.4}{causal}, validation loss {:.4} (best {best:.4}), accuracy {:.3}",
+        epoch.train_loss, epoch.val_loss, epoch.val_accuracy
+    )
 }
 
 fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {

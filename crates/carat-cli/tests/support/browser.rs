@@ -1,7 +1,6 @@
 //! A headless Chromium, spoken to over pipes in its DevTools protocol: JSON messages, each ended by a NUL byte.
 //!
 //! Every wait ends at the browser's time limit, and dropping it ends the browser and all its processes.
-#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,6 +11,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use base64::prelude::{BASE64_STANDARD, Engine};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -236,7 +237,7 @@ impl Browser {
     /// The window as a PNG file.
     pub fn screenshot(&mut self) -> Vec<u8> {
         let answer = self.call("Page.captureScreenshot", json!({ "format": "png" }));
-        from_base64(answer["data"].as_str().unwrap())
+        BASE64_STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
     }
 
     /// Asks and waits for the answer, which must not be an error.
@@ -301,32 +302,6 @@ fn is_there(program: &OsString) -> bool {
 
 /// A file's address; its path is absolute.
 fn address(file: &Path) -> String {
-    let mut address = String::from("file://");
-    for byte in file.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                address.push(char::from(*byte))
-            }
-            other => address.push_str(&format!("%{other:02X}")),
-        }
-    }
-    address
-}
-
-fn from_base64(text: &str) -> Vec<u8> {
-    let six_bits = |byte: u8| match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        other => panic!("{other} is not base64"),
-    };
-    let text = text.trim_end_matches('=').as_bytes();
-    let whole = |group: &[u8]| {
-        let bits = group.iter().fold(0u32, |bits, byte| (bits << 6) | u32::from(six_bits(*byte)));
-        let bits = bits << (6 * (4 - group.len()));
-        bits.to_be_bytes()[1..group.len()].to_vec()
-    };
-    text.chunks(4).flat_map(whole).collect()
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    format!("file://{}", percent_encode(file.as_os_str().as_encoded_bytes(), ESCAPED))
 }

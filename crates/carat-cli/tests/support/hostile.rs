@@ -1,5 +1,4 @@
 //! Two tiny runs on a folder graph whose names try everything.
-#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use std::path::Path;
 

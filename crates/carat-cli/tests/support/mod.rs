@@ -1,5 +1,9 @@
 //! Running the real binary.
-#![allow(dead_code, reason = "every test file takes what it needs")]
+
+pub mod browser;
+pub mod csv;
+pub mod hostile;
+pub mod samples;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,4 +1,5 @@
-//! Who may ask. The server listens on loopback, but a browser on the same machine asks for any web site that it shows.
+//! Which requests are answered. The server listens on loopback only, but any web site open in a browser on the same
+//! machine can make that browser send requests here.
 //!
 //! A site can point a name of its own at 127.0.0.1 (DNS rebinding); its requests carry that name as their host. A site can
 //! also embed our addresses; its requests carry its own origin, or the browser says that they cross sites.
@@ -7,7 +8,7 @@ use httparse::Header;
 
 use super::response::Response;
 
-/// The hosts that mean this machine.
+/// The host names of this machine.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// Refuses a request to another host than this machine's server at `port`, or from a page of another origin.
@@ -24,7 +25,7 @@ pub fn check(headers: &[Header<'_>], port: u16) -> Result<(), Response> {
     Ok(())
 }
 
-/// Refuses what a page of another site makes a browser fetch. Links that lead here are no fetches.
+/// Refuses requests that a page of another site makes. Following a link to this server is allowed.
 pub fn check_fetch(headers: &[Header<'_>]) -> Result<(), Response> {
     if values(headers, "sec-fetch-site").any(|site| site != b"same-origin" && site != b"none") {
         return Err(Response::refusal(403, "pages of other sites are not answered"));

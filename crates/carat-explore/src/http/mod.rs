@@ -1,7 +1,7 @@
-//! A small web server for one person on one machine: loopback only, reading only, one request per connection.
+//! A small web server for one user on one machine: loopback only, read-only, one request per connection.
 //!
-//! `request` reads and limits what a client sends, `guard` refuses requests that other web sites made a browser send,
-//! `response` is what goes back, `server` has the connections.
+//! `request` parses and limits what a client sends, `guard` refuses requests that other web sites cause, `response` is
+//! the answer, `server` handles the connections.
 
 mod guard;
 mod request;

@@ -1,4 +1,4 @@
-//! What a client asks, read from bytes that anybody may have sent.
+//! Parses requests. Their bytes are untrusted.
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -13,19 +13,19 @@ use super::response::Response;
 const LONGEST_HEAD: usize = 8 * 1024;
 /// The longest path with its query.
 const LONGEST_TARGET: usize = 2 * 1024;
-/// More headers than any browser sends.
+/// The most headers. Browsers send fewer.
 const MOST_HEADERS: usize = 64;
-/// Time in which the whole head must have come.
+/// Time limit for receiving the whole head.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A request that may be answered.
+/// A valid request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The path, as it was sent; it names no file anywhere.
     pub path: String,
     /// The query's names and values, decoded.
     pub query: Vec<(String, String)>,
-    /// Whether the client wants the head of the answer alone.
+    /// Whether the client wants only the head of the answer.
     pub head_only: bool,
 }
 
@@ -35,8 +35,8 @@ impl Request {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads one request to the server at `port`; what is wrong with it comes back as the answer to it. `None` where the
-    /// client went away without asking anything.
+    /// Reads one request to the server at `port`. An invalid request gives the answer that says so; `None` means that the
+    /// client closed the connection without a request.
     pub fn read(stream: &mut TcpStream, port: u16) -> Result<Option<Self>, Response> {
         let deadline = Instant::now() + PATIENCE;
         let mut head = Vec::new();
@@ -59,10 +59,10 @@ impl Request {
         }
     }
 
-    /// The request that these bytes hold; `None` while they are not all there.
+    /// The request in these bytes; `None` if it is incomplete.
     pub fn parse(head: &[u8], port: u16) -> Result<Option<Self>, Response> {
         let line_ends = head.iter().position(|&byte| byte == b'\n');
-        // The method and the version stand in the first line, too.
+        // The first line also holds the method and the version.
         if line_ends.unwrap_or(head.len()) > LONGEST_TARGET + 32 {
             return Err(Response::refusal(414, "the address is too long"));
         }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_refused_before_it_is_all_there() {
+    fn long_requests_are_refused_before_they_are_complete() {
         assert_eq!(parse("GET / HTTP/1.1\r\nHost: localhost:80"), Ok(None));
         assert_eq!(get(&format!("/api/search?q={}", "a".repeat(3000))), Err(414));
         assert_eq!(parse(&format!("GET /{}", "a".repeat(3000))), Err(414));

@@ -1,4 +1,4 @@
-//! What goes back to a client.
+//! Answers to a client.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 pub struct Response {
     status: u16,
     kind: &'static str,
-    /// What the browser may do with the answer.
+    /// The content security policy.
     policy: String,
     body: Vec<u8>,
 }
 
-/// A program's answer is nothing that a browser should show or run.
+/// The policy of JSON documents: a browser may neither show nor run them.
 const NOTHING_ALLOWED: &str = "default-src 'none'; frame-ancestors 'none'";
 
 impl Response {
@@ -30,7 +30,7 @@ impl Response {
         }
     }
 
-    /// Says why there is no answer: a JSON document with the key `error`.
+    /// An error: a JSON document with the key `error`.
     pub fn refusal(status: u16, why: &str) -> Self {
         let body = serde_json::json!({ "error": why }).to_string().into_bytes();
         Self { status, kind: "application/json", policy: NOTHING_ALLOWED.into(), body }

@@ -1,7 +1,7 @@
-//! Connections: each has a thread of its own, none may take long, and there are never many.
+//! Connections: each has its own thread and a time limit, and their number is limited.
 //!
-//! All questions are answered by one thread, the one that called [`Server::serve`], one after the other; it has the
-//! networks and their buffers to itself. A client that is slow to ask or to listen keeps nobody else waiting.
+//! One thread, the caller of [`Server::serve`], answers all requests one after the other and owns the networks and their
+//! buffers. A client that sends or reads slowly does not delay the others.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,14 +15,15 @@ use carat::Error;
 use super::request::Request;
 use super::response::Response;
 
-/// Connections at a time; one browser opens six.
+/// The most connections at a time. One browser opens six.
 const MOST_CONNECTIONS: usize = 64;
-/// Time in which a client must have taken its answer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// What a refused client may still be sending is read for so long and no further, so that it gets to see the answer.
-const FAREWELL: Duration = Duration::from_millis(500);
-/// Time between looks at whether to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Time limit for sending an answer.
+const SEND_TIMEOUT: Duration = Duration::from_secs(20);
+/// After the answer, input is read and ignored for at most this long. Closing earlier, while a refused client is still
+/// sending, would reset the connection before the client has read the answer.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// How often the server checks whether to stop.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A server on a port of the loopback interface.
 #[derive(Debug)]
@@ -31,14 +32,14 @@ pub struct Server {
     address: SocketAddr,
 }
 
-/// A request, and where its answer goes.
+/// A request, and the channel for its answer.
 struct Question {
     request: Request,
     reply: SyncSender<Response>,
 }
 
 impl Server {
-    /// Takes a port of 127.0.0.1; 0 takes any that is free.
+    /// Listens on a port of 127.0.0.1. With port 0 the system picks a free one.
     pub fn bind(port: u16) -> Result<Self, Error> {
         let refused = |error: io::Error| match error.kind() {
             ErrorKind::AddrInUse => {
@@ -56,81 +57,81 @@ impl Server {
         self.address.port()
     }
 
-    /// Where a browser finds it.
+    /// The address to open in a browser.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// Answers until `stopped` says so. Every question is answered on this thread.
+    /// Answers requests on this thread until `stopped` is true.
     pub fn serve(self, mut answer: impl FnMut(&Request) -> Response, stopped: impl Fn() -> bool) -> Result<(), Error> {
         let (ask, questions) = sync_channel::<Question>(MOST_CONNECTIONS);
-        let ended = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(AtomicBool::new(false));
         let (address, port) = (self.address, self.address.port());
-        let (listener, over) = (self.listener, Arc::clone(&ended));
-        let reception = std::thread::Builder::new().name("reception".into()).spawn(move || {
-            receive(&listener, port, &ask, &over);
+        let (listener, stop_accepting) = (self.listener, Arc::clone(&stop));
+        let acceptor = std::thread::Builder::new().name("acceptor".into()).spawn(move || {
+            accept(&listener, port, &ask, &stop_accepting);
         });
-        let reception = reception.map_err(|e| Error::Threads { threads: 1, problem: e.to_string() })?;
+        let acceptor = acceptor.map_err(|e| Error::Threads { threads: 1, problem: e.to_string() })?;
         while !stopped() {
-            match questions.recv_timeout(LOOK_EVERY) {
-                // Who no longer waits has gone away.
+            match questions.recv_timeout(POLL_INTERVAL) {
+                // Sending fails only if the connection has ended.
                 Ok(question) => drop(question.reply.send(answer(&question.request))),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        ended.store(true, Ordering::SeqCst);
-        // The reception waits for a connection; this one lets it see that it is over.
-        drop(TcpStream::connect_timeout(&address, LOOK_EVERY));
-        if reception.join().is_err() {
+        stop.store(true, Ordering::SeqCst);
+        // The acceptor waits for a connection: this one wakes it.
+        drop(TcpStream::connect_timeout(&address, POLL_INTERVAL));
+        if acceptor.join().is_err() {
             return Err(Error::Threads { threads: 1, problem: "the one that takes connections broke down".into() });
         }
         Ok(())
     }
 }
 
-/// Takes connections until it is over.
-fn receive(listener: &TcpListener, port: u16, ask: &SyncSender<Question>, over: &AtomicBool) {
+/// Accepts connections until `stop` is set.
+fn accept(listener: &TcpListener, port: u16, ask: &SyncSender<Question>, stop: &AtomicBool) {
     let open = Arc::new(AtomicUsize::new(0));
     for connection in listener.incoming() {
-        if over.load(Ordering::SeqCst) {
+        if stop.load(Ordering::SeqCst) {
             return;
         }
         let Ok(mut stream) = connection else {
-            // Out of file descriptors, most likely: some will be free again soon.
-            std::thread::sleep(LOOK_EVERY);
+            // Most likely out of file descriptors: some will be free again soon.
+            std::thread::sleep(POLL_INTERVAL);
             continue;
         };
         if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
             open.fetch_sub(1, Ordering::SeqCst);
             let full = Response::refusal(503, "too many connections at once; try again");
-            // A few hundred bytes fit into the socket's buffer; a client that is gone does not matter.
+            // A few hundred bytes fit into the socket's buffer, and it does not matter if the client is gone.
             let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&full.bytes(false)));
             continue;
         }
-        let (ask, place) = (ask.clone(), Place(Arc::clone(&open)));
+        let (ask, counted) = (ask.clone(), Counted(Arc::clone(&open)));
         let started = std::thread::Builder::new().name("connection".into()).spawn(move || {
-            let _place = place;
-            // A client that breaks off is its own affair.
-            let _ = attend(&mut stream, port, &ask);
+            let _counted = counted;
+            // A connection that the client breaks off needs no handling.
+            let _ = handle(&mut stream, port, &ask);
         });
         if started.is_err() {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
-/// A place among the connections, given back when dropped.
-struct Place(Arc<AtomicUsize>);
+/// One of the open connections; dropping it lowers their number.
+struct Counted(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// Reads one request, has it answered, and closes.
-fn attend(stream: &mut TcpStream, port: u16, ask: &SyncSender<Question>) -> io::Result<()> {
+/// Reads one request, sends its answer, and closes the connection.
+fn handle(stream: &mut TcpStream, port: u16, ask: &SyncSender<Question>) -> io::Result<()> {
     let (response, head_only) = match Request::read(stream, port) {
         Ok(None) => return Ok(()),
         Ok(Some(request)) => {
@@ -144,7 +145,7 @@ fn attend(stream: &mut TcpStream, port: u16, ask: &SyncSender<Question>) -> io::
     };
     send(stream, &response.bytes(head_only))?;
     stream.shutdown(Shutdown::Write)?;
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + DRAIN_TIMEOUT;
     let mut rest = [0; 4096];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -158,9 +159,9 @@ fn attend(stream: &mut TcpStream, port: u16, ask: &SyncSender<Question>) -> io::
     }
 }
 
-/// Sends everything before the client's patience, or ours, is over.
+/// Sends all bytes within [`SEND_TIMEOUT`].
 fn send(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + SEND_TIMEOUT;
     while !bytes.is_empty() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {

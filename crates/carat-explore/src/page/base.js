@@ -1,6 +1,6 @@
 "use strict";
-// What all parts of the page use: elements made of text, numbers as words, and the tip that follows the pointer. Names of
-// nodes come from anybody's files; they reach the page as text nodes and attributes, never as markup.
+// What all parts of the page use: elements made of text, formatted numbers, and the tip that follows the pointer. Names of
+// nodes come from untrusted files; they reach the page as text nodes and attributes, never as markup.
 
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
@@ -16,7 +16,7 @@ function fill(made, attributes, children) {
 const element = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const drawn = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-// A name within other text: whatever direction it runs in, the text around it keeps its own.
+// A name within other text. Its writing direction does not change that of the text around it.
 const inText = (name) => `\u2068${name}\u2069`;
 const nameElement = (name) => element("bdi", {}, name);
 
@@ -35,7 +35,7 @@ function textWidth(text, size, weight = 400) {
   return pen.measureText(text).width;
 }
 
-// What of a text fits into the room; the rest becomes an ellipsis.
+// Cuts a text to the available width, with an ellipsis.
 function shortened(text, room, size, weight) {
   if (textWidth(text, size, weight) <= room) return text;
   const letters = [...new Intl.Segmenter().segment(text)].map((part) => part.segment);
@@ -48,7 +48,7 @@ function shortened(text, room, size, weight) {
   return `${letters.slice(0, fits).join("").trimEnd()}…`;
 }
 
-// Tips: one box follows the pointer, or stands by what has the keyboard's focus.
+// Tips: one box that follows the pointer, or is placed beside the focused element.
 const tip = element("div", { class: "tip", hidden: true });
 document.body.append(tip);
 let told = null;

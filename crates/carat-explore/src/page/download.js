@@ -1,5 +1,5 @@
-// The picture as a file: all panels with title and legend, every look written onto the elements, so that it needs no style
-// sheet and looks the same everywhere.
+// The picture as a file: all panels with title and legend. Styles are written onto the elements, so that the file needs no
+// style sheet and looks the same everywhere.
 
 const LOOKS = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-dasharray", "opacity", "font-family", "font-size",
@@ -79,8 +79,8 @@ byId("save-png").addEventListener("click", async () => {
     const scale = Math.min(2, 8000 / width, 8000 / height);
     const canvas = fill(document.createElement("canvas"), { width: Math.ceil(width * scale), height: Math.ceil(height * scale) }, []);
     canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => (blob ? save(blob, "png") : say("This browser makes no PNG of that size; take the SVG.")));
+    canvas.toBlob((blob) => (blob ? save(blob, "png") : say("This browser cannot make a PNG of that size; use the SVG.")));
   } catch (error) {
-    say(`This browser makes no PNG of the picture (${error.message}); take the SVG.`);
+    say(`This browser cannot make a PNG of the picture (${error.message}); use the SVG.`);
   }
 });

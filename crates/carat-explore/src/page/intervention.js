@@ -3,7 +3,7 @@
 const MOST_BARS = 6;
 const FEW_BARS = 4;
 
-// Classes worth a bar: the node's own, the predicted ones, and the most probable.
+// The classes that get a bar: the node's own, the predicted ones, and the most probable.
 function classesShown(before, after, most) {
   const places = [...before.probabilities.keys()];
   const weight = (place) => Math.max(before.probabilities[place], after.probabilities[place]);
@@ -52,7 +52,7 @@ function outcome(run, said) {
   );
 }
 
-// The same for those who hear the page.
+// The same as text for screen readers.
 function interventionInWords(answer) {
   const each = answer.runs.map(({ before, after, effect }, run) => {
     const changed = before.predicted !== after.predicted ? `changes to ${className(after.predicted)}` : "stays";
@@ -77,7 +77,7 @@ function renderIntervention(answer) {
       element("h2", { id: "intervention-heading" }, "Without the edge from ", nameElement(answer.source.name)),
       close,
     ),
-    element("p", { class: "facts" }, "Upper bars: all edges in place. Lower bars: this one deleted, and nothing else changed."),
+    element("p", { class: "facts" }, "Upper bars: with all edges. Lower bars: with only this edge deleted."),
     element("div", { class: "outcomes" }, ...answer.runs.map((said, run) => outcome(run, said))),
   );
   place.hidden = false;

@@ -1,5 +1,5 @@
-// The page as a whole: which node is shown, which edge is deleted, what the filters leave. The address after "#" has the
-// first two (12 or 12/7), so that the browser's back and forward walk.
+// The page as a whole: which node is shown, which edge is deleted, which edges the filters keep. The address after "#" has
+// the first two (12 or 12/7), so that the browser's back and forward buttons work.
 
 const state = {
   info: null,
@@ -10,7 +10,7 @@ const state = {
   limit: 20,
   order: { key: null, down: false },
   coloured: [],
-  // What is shown was asked for with other choices than those made now.
+  // The page shows an answer for choices that have changed since.
   stale: false,
 };
 
@@ -72,7 +72,7 @@ function renderNode(view) {
 function renderNote(view, edges) {
   const { node } = view;
   if (node.degree === 0) {
-    byId("note").textContent = "It has no in-edges: it listens to nobody, and its prediction rests on its own features.";
+    byId("note").textContent = "It has no in-edges, so its prediction depends on its own features only.";
     return;
   }
   const left = node.degree - view.edges.length;
@@ -122,7 +122,7 @@ function render() {
   }
 }
 
-// The prediction without an edge; an address may name one that is not there.
+// The prediction without an edge. An address may name an edge that does not exist.
 async function withoutEdge(source, node, signal) {
   try {
     return [await ask("without", { src: source, dst: node }, signal), ""];

@@ -1,5 +1,5 @@
 // The picture: in-neighbours in a column, the node beside it, an edge from each to the node. One panel per run, with the
-// same rows and the same scale. An edge ends on the node in a port of its own, so that none hides another.
+// same rows and the same scale. Every edge ends at its own place on the node, so that none hides another.
 
 const BAR = 14;
 const DOT = 8;
@@ -89,7 +89,7 @@ function nodeMark(edge, run, place, y) {
       tabindex: -1,
       role: "link",
       "aria-disabled": reachable ? null : "true",
-      "aria-label": `Walk to ${text.replaceAll("\n", ", ")}`,
+      "aria-label": `Go to ${text.replaceAll("\n", ", ")}`,
       "data-tip": text,
       "data-source": source.id,
     },
@@ -172,7 +172,7 @@ function drawPanel(view, edges, run, width) {
   return svg;
 }
 
-// The tabulator key goes from panel to panel; up and down from row to row, left and right between a row's node and edge.
+// Tab moves between panels, up and down between rows, left and right between a row's node and its edge.
 function walkMarks(event) {
   const mark = event.target.closest(".mark");
   if (!mark) return;

@@ -1,15 +1,16 @@
-// From numbers to widths and colours.
+// Maps numbers to widths and colours.
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Attention of an edge in one run: of a layer, of a head, or the mean of all. What the run has not counts as all.
+// Attention of an edge in one run: of a layer, of a head, or the mean of all. If the run lacks the layer or head, all
+// count.
 function attentionOf(run, { layer, head }) {
   const layers = run.attention[layer] ? [run.attention[layer]] : run.attention;
   return mean(layers.flatMap((heads) => (heads[head] === undefined ? heads : [heads[head]])));
 }
 
-// The middle is an edge that makes no difference. Below lies what misleads: such edges are dashed as well, so that
-// nobody has to tell the colours apart.
+// The middle is an edge that makes no difference. Edges below it mislead; they are also dashed, so that colour is not the
+// only sign.
 const MISLEADS = 0.45;
 const HELPS = 0.55;
 const inWords = (effect) => (effect < MISLEADS ? "misleads" : effect > HELPS ? "helps" : "makes little difference");
@@ -26,8 +27,8 @@ function colourOfEffect(effect) {
   return `rgb(${mixed.join(", ")})`;
 }
 
-// Eight colours can be told apart. Where there are more classes, those that a view has most of get them; the others are
-// grey, and their names stand beside them anyway.
+// Eight colours can be told apart. If there are more classes, the most frequent ones in a view get them; the others are
+// grey. Names are beside the dots in any case.
 const COLOURS = 8;
 function coloured(view) {
   const all = [...state.info.classes.keys()];
@@ -53,8 +54,8 @@ function classOf(place) {
 
 const className = (place) => (place === null || place === undefined ? "no class" : state.info.classes[place]);
 
-// Pixels per unit of attention: the same in all panels, so that they compare; the widest edge and the sum of all have
-// their limits.
+// Pixels per unit of attention: the same in all panels, so that they can be compared. The widest edge and the sum of all
+// are limited.
 function widthScale(edges, runs, { body, widest }) {
   const strengths = runs.map((_, run) => edges.map((edge) => attentionOf(edge.runs[run], state.which)));
   const largest = Math.max(1e-9, ...strengths.flat());

@@ -1,4 +1,4 @@
-// The search box: suggestions while somebody types, chosen with the arrow keys and Enter, or with a click.
+// The search box: suggestions while typing, chosen with the arrow keys and Enter, or with a click.
 
 const box = byId("query");
 const list = byId("suggestions");
@@ -47,7 +47,7 @@ function showFound(answer) {
     return option;
   });
   const nothing = element("li", { class: "remark" }, "No node has such a name or number.");
-  const more = element("li", { class: "remark" }, "There are more; type on.");
+  const more = element("li", { class: "remark" }, "There are more; keep typing.");
   list.replaceChildren(...(found.length === 0 ? [nothing] : options), ...(answer.more ? [more] : []));
   list.hidden = false;
   box.setAttribute("aria-expanded", "true");

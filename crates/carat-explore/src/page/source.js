@@ -1,4 +1,4 @@
-// Where answers come from: the server, or the data that an exported file brings along.
+// Where answers come from: the server, or the data in an exported file.
 
 const still = byId("data") ? JSON.parse(byId("data").textContent) : null;
 const MOST_FOUND = 12;

@@ -1,6 +1,6 @@
-// The same edges as a table, for readers of text and for narrow screens. Its order is the picture's, too.
+// The same edges as a table, for screen readers and narrow screens. The picture has the same order.
 
-// A run in one word: how it was treated, or its name where two were treated alike.
+// A short name for a run: its treatment, or the run's name if two runs have the same treatment.
 function shortRun(run) {
   const words = state.info.runs.map(({ treatment }) => treatment.split(",")[0]);
   return new Set(words).size === words.length ? words[run] : inText(state.info.runs[run].name);
@@ -28,7 +28,7 @@ function columns(view) {
   return list;
 }
 
-// Edges in the order that the table's reader chose; as they came, by attention, where none was.
+// Edges in the order that the user chose; by default by attention, as they come.
 function ordered(view, edges) {
   const column = columns(view).find(({ key }) => key === state.order.key);
   if (!column) return edges;
@@ -61,7 +61,7 @@ function renderTable(view, edges) {
     const button = element("button", { type: "button", role: "button", class: "sort" }, column.heading);
     button.addEventListener("click", () => {
       const again = state.order.key === column.key;
-      // Numbers are looked at from the largest, names from A.
+      // Numbers are sorted from the largest, names from A.
       state.order = { key: column.key, down: again ? !state.order.down : column.digits !== undefined };
       render();
       byId("table").querySelector(`th[data-key="${column.key}"] button`).focus();
@@ -81,7 +81,7 @@ function renderTable(view, edges) {
     const [own, ...rest] = list.map((column) => cell(view, edge, column));
     return element("tr", { "data-source": id }, own, element("td", {}, button), ...rest);
   };
-  // What can be done stands beside the name, where it is in sight on a narrow screen, too.
+  // The buttons are beside the name, where they are visible on narrow screens too.
   const [first, ...rest] = list.map(heading);
   const head = element("thead", {}, element("tr", {}, first, element("th", { scope: "col" }, "edge"), ...rest));
   byId("table").replaceChildren(head, element("tbody", {}, ...edges.map(row)));

@@ -1,7 +1,7 @@
-//! Entities, which is what is classified: the targets, or whole graphs.
+//! Entities are what a network classifies: the targets, or whole graphs.
 //!
-//! In blocks of whole graphs every node is a target, and the nodes of a graph stand side by side, as do their in-edges. So
-//! an entity is a range of targets, and its edges a range of the CSR, in either case.
+//! In blocks of whole graphs every node is a target. The nodes of a graph are consecutive, and so are their in-edges. An
+//! entity is therefore a range of targets and its edges a range of the CSR in both cases.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl Blocks {
         self.offsets[start]..self.offsets[end]
     }
 
-    /// A copy of one graph per edge, each without that edge alone, side by side. Only for blocks of whole graphs.
+    /// One copy of a graph per edge, each without that one edge, side by side. Only for blocks of whole graphs.
     #[must_use]
     pub fn copies_without(&self, edges: &[u32]) -> Self {
         let (mut nodes, mut offsets, mut graphs) = (Vec::new(), vec![0], vec![0]);
@@ -47,7 +47,7 @@ impl Blocks {
         for &edge in edges {
             let target = self.offsets.partition_point(|&first| first <= edge as usize) - 1;
             let targets = self.entity(self.entity_of(target));
-            // From numbers in these blocks to numbers in the copy.
+            // Maps numbers in these blocks to numbers in the copy.
             let renumbered = |i: u32| (i as usize - targets.start + nodes.len()) as u32;
             for row in self.offsets[targets.start..=targets.end].windows(2) {
                 for e in (row[0]..row[1]).filter(|&e| e != edge as usize) {
@@ -88,7 +88,7 @@ mod tests {
     use crate::{Dataset, DatasetParts, Features, Graph, Labels};
     use proptest::prelude::*;
 
-    /// A set of graphs of these sizes; edges as (graph, source, target), each reduced to what there is.
+    /// A set of graphs of these sizes. Edges are (graph, source, target), each taken modulo the number there is.
     fn set_of(sizes: &[usize], raw: &[(usize, usize, usize)]) -> Dataset {
         let mut offsets = vec![0u32];
         sizes.iter().for_each(|size| offsets.push(offsets[offsets.len() - 1] + *size as u32));

@@ -1,4 +1,4 @@
-//! One address into one part file: resuming, retrying, and never more bytes than expected.
+//! Downloads one address into one part file: resumes, retries, and never takes more bytes than expected.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,8 +11,8 @@ use ureq::http::{HeaderMap, StatusCode, header};
 use super::{Event, Options};
 use crate::DataError;
 
-/// An attempt that brought this much more than any before it does not count as a failed one: a large file may come in
-/// several pieces over a poor line.
+/// An attempt that brought this much more than any before does not count as failed: over a poor connection a large file
+/// may come in several pieces.
 const GOOD_PROGRESS: u64 = 1 << 20;
 
 /// How long the body may be.
@@ -32,7 +32,7 @@ impl Expected {
     }
 }
 
-/// What to fetch, and where to.
+/// What to fetch, and into which file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a> {
     /// Where it is.
@@ -45,7 +45,7 @@ pub(super) struct Job<'a> {
     pub(super) expected: Expected,
 }
 
-/// Why a fetch failed for good.
+/// Why a fetch failed after all attempts.
 pub(super) enum FetchError {
     /// The server says that there is no such file.
     Missing(DataError),
@@ -69,13 +69,13 @@ impl From<FetchError> for DataError {
 
 /// Why one attempt failed.
 enum Trouble {
-    /// Another attempt may do better.
+    /// Another attempt may succeed.
     Passing(String),
-    /// The part is of no use to this server; another attempt must start afresh.
+    /// The server cannot resume the part; another attempt must start from the beginning.
     CannotResume(String),
     /// Not there.
     Missing(String),
-    /// No attempt will do better.
+    /// No attempt will succeed.
     Final(String),
     /// The server has another file than the one wanted; the part is worthless.
     WrongFile(String),
@@ -103,8 +103,8 @@ impl<'a> Fetcher<'a> {
         Self { agent: config.into(), options }
     }
 
-    /// Fetches `job.address` into `job.part`, going on from what is there. Tells whether the part was put together from
-    /// more than one response.
+    /// Fetches `job.address` into `job.part`, resuming what is there. Tells whether the part comes from more than one
+    /// response.
     pub(super) fn fetch(&self, job: Job<'_>, report: &mut dyn FnMut(Event<'_>)) -> Result<bool, FetchError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -164,7 +164,7 @@ impl<'a> Fetcher<'a> {
         self.options.back_off.saturating_mul(1 << failures.saturating_sub(1).min(6))
     }
 
-    /// One request. Returns the offset from which the server went on: 0 when it sent the whole.
+    /// One request. Returns the offset from which the server resumed: 0 if it sent the whole file.
     fn attempt(
         &self,
         file: &mut File,
@@ -239,7 +239,7 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Says a network error in words, and whether another attempt makes sense.
+    /// Describes a network error, and tells whether another attempt makes sense.
     fn explain(&self, error: ureq::Error) -> Trouble {
         match error {
             ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {

@@ -20,7 +20,7 @@ use crate::DataError;
 use crate::catalogue::{Entry, FileEntry, Fingerprint, Source};
 use fetch::{Expected, FetchError, Fetcher, Job};
 
-/// An archive may hold this much beside the files we want: a licence, a read-me, labels we do not use.
+/// How much an archive may hold besides the files we want: a licence, a read-me, labels we do not use.
 const ARCHIVE_ALLOWANCE: u64 = 16 << 20;
 
 /// How to fetch.
@@ -32,7 +32,7 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Give up on a connection that has brought nothing for this long.
     pub stall_timeout: Duration,
-    /// Attempts per file that may fail in passing: cut short, stalled, server trouble.
+    /// Attempts per file that may fail for a passing reason: cut short, stalled, server trouble.
     pub tries: u32,
     /// Pause before the second attempt; it doubles with each further one.
     pub back_off: Duration,
@@ -50,7 +50,7 @@ impl Default for Options {
     }
 }
 
-/// What is happening, for whoever shows it.
+/// What is happening, for a progress display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
     /// Another process is fetching into the same folder.
@@ -64,7 +64,7 @@ pub enum Event<'a> {
         /// Bytes in all, where known.
         size: Option<u64>,
     },
-    /// An attempt failed in passing and will be repeated.
+    /// An attempt failed for a passing reason and will be repeated.
     Retry {
         /// Path in the data folder, or address of the archive.
         what: &'a str,
@@ -89,8 +89,8 @@ pub struct Summary {
     pub present: Vec<String>,
 }
 
-/// Brings every file of `entry` into `data_dir`. Files that are there with the right contents are left alone; one with
-/// other contents is replaced.
+/// Downloads every file of `entry` into `data_dir`. Files that already have the right contents are kept; others are
+/// replaced.
 pub fn get(
     entry: &Entry,
     data_dir: &Path,
@@ -121,7 +121,7 @@ pub fn get(
     missing = sort_out(missing, data_dir, &mut summary)?;
     let session = Session { fetcher: Fetcher::new(options), data_dir, options, exclusive: lock.is_some() };
     for file in &missing {
-        session.bring(file, &missing, report)?;
+        session.fetch(file, &missing, report)?;
         summary.fetched.push(file.path.clone());
     }
     Ok(summary)
@@ -165,7 +165,7 @@ pub fn is_intact(file: &FileEntry, data_dir: &Path) -> Result<bool, DataError> {
     }
     let packed = with_suffix(&plain, ".gz");
     match opened(&packed)? {
-        // A damaged gzip file is simply not the right one.
+        // A damaged gzip file counts as a wrong one.
         Some(handle) => {
             Ok(fingerprint(MultiGzDecoder::new(io::BufReader::new(handle)), wanted.size).is_ok_and(|f| f == *wanted))
         }
@@ -224,9 +224,9 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Brings one file from wherever it is to be had. `missing` are all files still wanted: an archive that holds
-    /// several of them is fetched once.
-    fn bring(
+    /// Fetches one file from where it is published. `missing` are all files still needed: an archive that holds several
+    /// of them is fetched once.
+    fn fetch(
         &self,
         file: &FileEntry,
         missing: &[&FileEntry],
@@ -234,15 +234,15 @@ impl Session<'_> {
     ) -> Result<(), DataError> {
         if let Some(mirror) = &self.options.mirror {
             let address = format!("{}/{}", mirror.trim_end_matches('/'), file.path);
-            return match (self.bring_plain(&address, &file.path, &file.fingerprint, report), &file.packed) {
+            return match (self.fetch_file(&address, &file.path, &file.fingerprint, report), &file.packed) {
                 (Err(FetchError::Missing(_)), Some(packed)) => {
-                    Ok(self.bring_plain(&format!("{address}.gz"), &format!("{}.gz", file.path), packed, report)?)
+                    Ok(self.fetch_file(&format!("{address}.gz"), &format!("{}.gz", file.path), packed, report)?)
                 }
                 (result, _) => Ok(result?),
             };
         }
         match &file.source {
-            Source::Address(address) => Ok(self.bring_plain(address, &file.path, &file.fingerprint, report)?),
+            Source::Address(address) => Ok(self.fetch_file(address, &file.path, &file.fingerprint, report)?),
             Source::Archive { address, .. } => {
                 // Fetched along with an earlier member of the same archive.
                 if is_intact(file, self.data_dir)? {
@@ -250,7 +250,7 @@ impl Session<'_> {
                 }
                 let inside = |f: &&FileEntry| matches!(&f.source, Source::Archive { address: a, .. } if a == address);
                 let members: Vec<&FileEntry> = missing.iter().copied().filter(inside).collect();
-                self.bring_archive(address, &members, report)
+                self.fetch_archive(address, &members, report)
             }
             Source::Unpublished => Err(DataError::Download {
                 url: file.path.clone(),
@@ -259,7 +259,7 @@ impl Session<'_> {
         }
     }
 
-    fn bring_plain(
+    fn fetch_file(
         &self,
         address: &str,
         path: &str,
@@ -272,7 +272,7 @@ impl Session<'_> {
         let pieced = self.fetcher.fetch(job, report)?;
         let mut found = fingerprint_of(&part)?;
         if found != *wanted && pieced {
-            // Bytes of another version, or of a damaged attempt, may lie before the ones that arrived last.
+            // The beginning may come from another version of the file, or from a damaged attempt.
             discard(&part)?;
             self.fetcher.fetch(job, report)?;
             found = fingerprint_of(&part)?;
@@ -282,7 +282,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn bring_archive(
+    fn fetch_archive(
         &self,
         address: &str,
         members: &[&FileEntry],
@@ -294,7 +294,7 @@ impl Session<'_> {
         let expected = Expected::AtMost(wanted.saturating_add(ARCHIVE_ALLOWANCE));
         let job = Job { address, what: address, part: &part, expected };
         let mut result = Ok(());
-        // As above: an archive put together from two attempts gets one more chance, whole.
+        // As above, an archive from two responses is fetched once more as a whole.
         for _ in 0..2 {
             let pieced = self.fetcher.fetch(job, report)?;
             result = members.iter().try_for_each(|file| {
@@ -317,7 +317,7 @@ impl Session<'_> {
         result
     }
 
-    /// Where a file grows until it is whole. Without a lock, no other process may have the same.
+    /// The part file. Without a lock it needs a name that no other process uses.
     fn part_of(&self, target: &Path) -> Result<PathBuf, DataError> {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(|e| DataError::write(folder, e))?;
@@ -334,7 +334,7 @@ fn fingerprint_of(path: &Path) -> Result<Fingerprint, DataError> {
     File::open(path).and_then(|file| fingerprint(file, u64::MAX)).map_err(|e| DataError::read(path, e))
 }
 
-/// Gives a finished part its name, or deletes it when it is not what was wanted.
+/// Renames a finished part to its final name, or deletes it if its contents are wrong.
 fn install(part: &Path, target: &Path, wanted: &Fingerprint, found: Fingerprint) -> Result<(), DataError> {
     if found != *wanted {
         discard(part)?;

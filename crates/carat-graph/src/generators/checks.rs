@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::{DataError, SplitRatio};
 
-/// More nodes than this are a slip of the pen, not a graph for one machine.
+/// The most nodes. A larger number is a typing error, not a graph for one machine.
 pub(super) const MOST_NODES: usize = 100_000_000;
 /// The most edges, stored words or feature values a generator makes.
 pub(super) const MOST_VALUES: usize = 2_000_000_000;

@@ -7,8 +7,8 @@
 //! H[a, b] = (1 - h) 2^-dist(a, b) / sum over k != a of 2^-dist(a, k)      for b != a
 //! ```
 //!
-//! Links to other classes thus still tell something: the near ones on the ring are likelier. Every row of H is the
-//! first one shifted, so one row, by offset (b - a) mod C, is all that is stored.
+//! Links to other classes thus still carry information: classes near on the ring are more likely. Every row of H is the
+//! first one shifted, so only one row is stored, by offset (b - a) mod C.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -45,7 +45,7 @@ impl Compatibility {
     pub(super) fn draw(&self, from: usize, rng: &mut ChaCha8Rng) -> usize {
         let classes = self.weights.len();
         let point = rng.random::<f64>();
-        // Rounding can leave the last sum a hair under 1; a point above it falls to the nearest class that can be
+        // Rounding can leave the last sum slightly below 1. A point above it goes to the nearest class that can be
         // drawn, which is never the own class when h = 0 nor another when h = 1.
         let offset = self.cumulative.partition_point(|&c| c <= point);
         let offset = if offset < classes { offset } else { self.weights.iter().rposition(|&w| w > 0.0).unwrap_or(0) };

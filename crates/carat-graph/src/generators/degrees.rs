@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum DegreeLaw {
-    /// Every node the same, to rounding.
+    /// The same for every node, up to rounding.
     Constant,
     /// As in a graph whose edges fall at random.
     Poisson,

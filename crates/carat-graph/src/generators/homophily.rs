@@ -1,4 +1,4 @@
-//! A graph of chosen homophily that wears a real dataset's features, after H2GCN's syn-cora.
+//! A graph of chosen homophily with a real dataset's features, after H2GCN's syn-cora.
 //!
 //! Nodes arrive one by one, the classes in turn. A new node u links to m nodes v that are there already, without
 //! repetition, with
@@ -11,9 +11,9 @@
 //! ring. Classes are of equal size, so that the share of edges within a class comes out near h. Every edge is kept in
 //! both directions.
 //!
-//! The first C (m + 1) nodes, m + 1 of each class, are there from the start with a weight of one each, so that
-//! someone can always be linked to; in turn they draw their m links like all others, as far as there are nodes left
-//! that they may link to. The graph therefore has n m undirected edges, or a few less, and no node below degree m.
+//! The first C (m + 1) nodes, m + 1 of each class, exist from the start with a weight of one each, so that every new
+//! node finds someone to link to. They too draw m links in turn, as long as there are nodes left that they may link to.
+//! The graph therefore has n m undirected edges, or a few less, and no node below degree m.
 //!
 //! A node of class c takes the features of a real node of class c, each used once before any is used again. With
 //! Cora's five largest classes, 1,490 nodes and m = 2 these are syn-cora's sizes.
@@ -28,8 +28,8 @@ use super::compatibility::Compatibility;
 use super::sampling::{Purpose, stream};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split, SplitRatio};
 
-/// Draws of one link that may hit the node itself or a neighbour it has before the node's links are given up. Only
-/// where the eligible nodes are nearly all taken is it ever reached.
+/// How many draws of one link may hit the node itself or one of its neighbours before the node gets no more links. This
+/// happens only when nearly all eligible nodes are taken.
 const ATTEMPTS: usize = 1000;
 
 /// Settings of [`homophily`].
@@ -149,7 +149,7 @@ fn attach(config: &HomophilyConfig, classes: usize, ids: &[u32], rng: &mut ChaCh
     for arrival in 0..num_start {
         urns[arrival % classes].push(arrival as u32);
     }
-    // Nodes of the start can be linked to before they draw: these must not be drawn back.
+    // A starting node may have been linked to before it draws. It must not draw those nodes.
     let mut linked_by: Vec<Vec<u32>> = vec![Vec::new(); num_start];
     // The last arrival that could not link to a node because it is, or already has, that node.
     let mut taken_for = vec![u32::MAX; ids.len()];

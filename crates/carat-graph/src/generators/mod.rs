@@ -1,4 +1,4 @@
-//! Graphs made to order, with a known truth. The same configuration gives the same bytes on any number of threads.
+//! Generated graphs with known ground truth. The same configuration gives the same bytes on any number of threads.
 //!
 //! - [`planted`]: classes, useful edges and spurious edges that offer a shortcut on training nodes only.
 //! - [`homophily`]: a real dataset's features on a graph of chosen homophily, after H2GCN's syn-cora.

@@ -1,7 +1,7 @@
-//! A classification graph with planted truth: useful edges, and spurious edges that tempt a network while it trains.
+//! A classification graph with known truth: useful edges, and spurious edges that mislead a network while it trains.
 //!
-//! The question it answers: does attention lie on edges that help on the training nodes and nowhere else, and does a
-//! regulariser move it away? Notation: n nodes, C classes, d(j) in-edges of node j.
+//! The question it answers: does attention lie on edges that help on the training nodes only, and does a regulariser
+//! move it away? Notation: n nodes, C classes, d(j) in-edges of node j.
 //!
 //! ```text
 //! roles      D = round(decoy_share n) nodes, chosen at random, are decoys: g(i) in 0..C is decoy i's group.
@@ -23,8 +23,8 @@
 //! ```
 //!
 //! On training nodes a spurious message therefore predicts the label, with shortcut = 1 perfectly. On validation and
-//! test nodes it is pure noise. Decoys listen to decoys of their own group so that the shortcut also survives a second
-//! layer, whose messages carry what the sources heard and not what they are.
+//! test nodes it is pure noise. The in-edges of decoys come from decoys of their own group, so that the shortcut also
+//! survives a second layer, whose messages depend on the in-neighbours of the sources.
 //!
 //! `shortcut` decides what a causal effect measured on training nodes can see. Measured with softmax regression on a
 //! node's words and the mean words of its in-neighbours (other values default; one seed): test accuracy with all edges
@@ -204,7 +204,7 @@ enum Role {
     Other,
 }
 
-/// Who plays what. `order` is a random permutation of the nodes: first the decoys, then the training nodes, then the
+/// The role of every node. `order` is a random permutation of the nodes: first the decoys, then the training nodes, then the
 /// validation nodes, then the rest. The k-th decoy has group k mod C, the k-th ordinary node class k mod C, so that
 /// every cut of the order is balanced and a member of any class is found by arithmetic.
 struct Cast {
@@ -259,7 +259,7 @@ impl Cast {
             });
             sort_and_merge(sources, start);
         });
-        // The check of the volume is one of the mean, which a power law can exceed.
+        // The settings were checked by their mean, which a power law can exceed.
         checks::within("the number of edges drawn", sources.len(), 0, u32::MAX as usize)?;
         Ok(Graph::from_in_csr(offsets, sources))
     }

@@ -1,4 +1,4 @@
-//! A graph with no structure at all: what a benchmark needs when only sizes matter.
+//! A graph without structure, for benchmarks in which only sizes matter.
 //!
 //! Edges are drawn uniformly among all pairs of different nodes, without repetition; features are standard normal;
 //! labels and splits are random. The defaults have ogbn-arxiv's sizes.
@@ -56,7 +56,7 @@ impl RandomConfig {
     /// Checks every value; the error names the first that is wrong, and its range.
     pub fn check(&self) -> Result<(), DataError> {
         checks::within("nodes", self.nodes, 1, MOST_NODES)?;
-        // Beyond half of all pairs, redrawing what is taken would no longer halve what is missing.
+        // Beyond half of all pairs, a round of redrawing would no longer halve the number of missing edges.
         checks::within("edges", self.edges, 0, (self.nodes * (self.nodes - 1) / 2).min(MOST_VALUES))?;
         checks::within("features", self.features, 1, MOST_NODES)?;
         checks::volume("nodes and features", self.nodes, self.features as f64)?;
@@ -109,7 +109,7 @@ fn random_graph(num_nodes: usize, num_edges: usize, seed: u64) -> Graph {
             let mut rng = stream(seed, Purpose::Edges, next_stream + chunk);
             (0..CHUNK.min(missing - chunk * CHUNK)).map(move |_| {
                 let target = rng.random_range(0..num_nodes as u64);
-                // One of the other nodes: numbers from the target on move up by one.
+                // Any node but the target: numbers from the target on move up by one.
                 let source = rng.random_range(0..num_nodes as u64 - 1);
                 (target << 32) | (source + u64::from(source >= target))
             })

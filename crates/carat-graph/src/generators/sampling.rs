@@ -7,13 +7,13 @@ use rayon::prelude::*;
 /// Rows that share one random stream. Fixed, so that the cut into chunks is the same on any machine.
 const CHUNK: usize = 4096;
 
-/// Redraws of values that were already taken. After so many rounds the range is all but exhausted.
+/// Rounds of redrawing values that were already taken. After these the range is nearly exhausted.
 const ROUNDS: usize = 8;
 
 /// What a family of random streams is for; no two families share a stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
-    /// Orders, labels and whatever else is drawn in one go.
+    /// Orders, labels and whatever else is drawn in one sequence.
     Layout = 0,
     /// Edges.
     Edges = 1,

@@ -12,7 +12,7 @@ use super::Array;
 use super::header::Header;
 use crate::DataError;
 
-/// One long text among many short ones must not turn into a file of terabytes.
+/// The largest padded text array. One long text among many short ones must not make a file of terabytes.
 const MAX_TEXT_BYTES: u64 = 1 << 34;
 
 /// What is wrong with a file that cannot be opened as an archive.
@@ -27,7 +27,7 @@ pub(crate) fn no_archive(path: &Path, error: ZipError) -> DataError {
     DataError::malformed(path, problem)
 }
 
-/// An open archive. Arrays are read when asked for, so those that nobody asks for may hold anything.
+/// An open archive. Arrays are read on request, so unused arrays may hold anything.
 pub(crate) struct NpzReader<R = BufReader<File>> {
     path: PathBuf,
     archive: ZipArchive<R>,
@@ -126,13 +126,13 @@ impl<R: Read + Seek> NpzReader<R> {
     }
 }
 
-/// Writes an archive array by array. The same arrays always give the same bytes: no clock, no machine, no user in it.
+/// Writes an archive array by array. The same arrays always give the same bytes: the file holds no time and no user.
 pub(crate) struct NpzWriter<W: Write + Seek> {
     archive: ZipWriter<GivesUp<W>>,
 }
 
-/// Takes nothing more after the first failure, and keeps quiet about it: the archive writer would else try to finish
-/// the archive when it is dropped, and complain on stderr that it cannot.
+/// Accepts and ignores all writes after the first failure. Otherwise the archive writer would try to finish the archive
+/// when it is dropped, and print an error to stderr.
 struct GivesUp<W> {
     inner: W,
     failed: bool,
@@ -203,7 +203,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.archive.write_all(&buffer)
     }
 
-    /// Writes a list of texts as UCS-4, each padded to the longest; refuses where padding would blow them up.
+    /// Writes a list of texts as UCS-4, each padded to the longest; refuses when padding would make them too large.
     pub(crate) fn text(&mut self, name: &str, texts: &[String]) -> std::io::Result<()> {
         let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
         let bytes = texts.len().saturating_mul(width).saturating_mul(4);

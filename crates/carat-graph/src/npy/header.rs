@@ -60,7 +60,7 @@ impl Header {
         text.extend(std::iter::repeat_n(' ', padding));
         text.push('\n');
         writer.write_all(b"\x93NUMPY\x01\x00")?;
-        // Three axes of twenty digits each stay far below the 65,535 bytes that version 1 can tell.
+        // Three axes of twenty digits each stay far below version 1's limit of 65,535 bytes.
         writer.write_all(&(text.len() as u16).to_le_bytes())?;
         writer.write_all(text.as_bytes())
     }

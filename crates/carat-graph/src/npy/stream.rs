@@ -1,4 +1,4 @@
-//! An array read in pieces, for those that memory does not hold.
+//! An array read in pieces, for arrays larger than memory.
 
 use std::io::{Read, Seek};
 
@@ -44,7 +44,7 @@ impl<'a> ArrayStream<'a> {
         Array::new(vec![count], self.element, false, bytes)
     }
 
-    /// Passes over the next `count` elements.
+    /// Skips the next `count` elements.
     pub(crate) fn skip(&mut self, count: usize) -> Result<(), DataError> {
         let length = byte_length(&[count], self.element)? as u64;
         let passed = std::io::copy(&mut (&mut self.reader).take(length), &mut std::io::sink()).map_err(damaged)?;

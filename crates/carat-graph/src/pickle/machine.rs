@@ -292,7 +292,7 @@ impl<'a> Machine<'a> {
         self.arena.push(object);
     }
 
-    /// The lowest position that may be popped: what lies below a mark is out of reach.
+    /// The lowest position that may be popped: nothing below a mark may be.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }

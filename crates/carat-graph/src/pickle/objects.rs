@@ -5,7 +5,7 @@ use super::{ArrayParts, Object, PickledCsr, Value};
 use crate::DataError;
 use crate::npy::{Array, ElementType};
 
-/// Everything a pickle may name. None of these is a Python function: each is rebuilt here, as data.
+/// Every name that a pickle may use. None is a Python function: each is rebuilt here as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Callable {
     /// An empty array, to be filled by its state.
@@ -94,7 +94,7 @@ fn truth(value: Value) -> Option<bool> {
     }
 }
 
-/// What calling `function` with a tuple of arguments builds. `copies_left` is taken from by what it copies.
+/// The result of calling `function` with a tuple of arguments. What it copies is subtracted from `copies_left`.
 pub(super) fn call(
     arena: &[Object],
     function: Value,
@@ -167,7 +167,7 @@ pub(super) fn set_state(arena: &mut [Object], object: Value, state: Value) -> Re
 
 fn array_state(arena: &[Object], state: Value) -> Option<ArrayParts> {
     let items = tuple(arena, state)?;
-    // The oldest NumPy left out the version in front.
+    // The oldest NumPy did not write the version.
     let &[shape, element, order, data] = items.get(items.len().checked_sub(4)?..)?.first_chunk::<4>()?;
     Some(ArrayParts { shape, element, column_major: truth(order)?, data })
 }

@@ -1,8 +1,8 @@
 //! A dataset in one mapped `.carat` file; `docs/mapped-format.md` is its specification.
 //!
-//! Opening reads what is small (head, sizes, splits, names) and checks it by checksum, and looks once through offsets,
-//! sources and labels, whose values index other arrays. Features are not read: their rows are looked through when they
-//! are used ([`crate::Features::check_rows`]). [`verify`] reads everything and holds it against the checksums.
+//! Opening reads the small sections (head, sizes, splits, names) and compares them with their checksums. It scans offsets,
+//! sources and labels once, because their values index other arrays. Features are not read: their rows are checked when
+//! they are used ([`crate::Features::check_rows`]). [`verify`] reads everything and compares all checksums.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,11 +12,9 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use crate::carat_file::{Kind, MAGIC, Section, read_head, u64_at};
+use crate::labels::MAX_CLASSES;
 use crate::storage::Map;
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split, Storage};
-
-/// More classes than this are a mistake, and would allocate a classifier of that many rows.
-const MAX_CLASSES: u64 = 1_000_000;
 
 /// True where the file begins as a `.carat` file does, whatever its name.
 pub(crate) fn is_one(path: &Path) -> bool {
@@ -75,7 +73,7 @@ impl OpenFile {
         self.find(kind).ok_or_else(|| DataError::Invalid(format!("there is no section of {kind}")))
     }
 
-    /// `count` numbers that stay in the file.
+    /// A section of `count` numbers that stay in the file.
     fn mapped<T: Pod>(&self, kind: Kind, count: Option<usize>) -> Result<Storage<T>, DataError> {
         let range = self.require(kind)?.range();
         let bytes = range.len();
@@ -87,7 +85,7 @@ impl OpenFile {
         )
     }
 
-    /// All bytes of a section that is read into memory, held against its checksum.
+    /// All bytes of a section, read into memory and compared with its checksum.
     fn bytes(&self, kind: Kind) -> Result<&[u8], DataError> {
         let section = self.require(kind)?;
         let bytes = &self.map.bytes()[section.range()];
@@ -97,7 +95,7 @@ impl OpenFile {
         Ok(bytes)
     }
 
-    /// The same where the section is there.
+    /// The same for a section that may be missing.
     fn optional<'a, T>(
         &'a self,
         kind: Kind,
@@ -120,7 +118,7 @@ impl OpenFile {
         if sizes.nodes > u32::MAX as usize || sizes.columns > u32::MAX as usize {
             return Err(DataError::Invalid("more than 4,294,967,295 nodes or features".into()));
         }
-        if sizes.classes as u64 > MAX_CLASSES {
+        if sizes.classes > MAX_CLASSES {
             return Err(DataError::Invalid(format!("{} classes are more than {MAX_CLASSES}", sizes.classes)));
         }
         Ok(sizes)
@@ -165,8 +163,8 @@ impl OpenFile {
         }
     }
 
-    /// Reads the file from front to back, past the map, so that checking a file larger than memory does not push out
-    /// what others have mapped.
+    /// Reads the file from front to back without the map, so that checking a file larger than memory does not evict
+    /// mapped pages.
     fn check_all_checksums(&self) -> Result<(), DataError> {
         let path = self.map.path();
         let failed = |e: std::io::Error| DataError::read(path, e);

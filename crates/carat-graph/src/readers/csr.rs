@@ -5,7 +5,7 @@ use crate::{CsrMatrix, DataError};
 
 /// A matrix from the arrays that SciPy calls `indptr`, `indices` and `data`.
 ///
-/// The number of rows is checked against the offsets, of which there is one more, before anything is made of it.
+/// The number of rows is checked against the number of offsets, which is one more, before it is used.
 pub(crate) fn matrix(
     shape: [usize; 2],
     offsets: &Array,

@@ -1,4 +1,4 @@
-//! A user's own graph: a folder with two tables, and a third where the classes need an order.
+//! A user's own graph: a folder with two tables, and an optional third that orders the classes.
 //!
 //! | file | columns |
 //! |---|---|
@@ -7,9 +7,8 @@
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
 //!
 //! Each is a `.csv`, a `.csv.gz` or a `.parquet`. Messages flow from `src` to `dst`. A label that is empty or -1 is
-//! missing. Labels that are whole numbers below a million are class numbers as they stand; otherwise the classes are
-//! numbered in the order of their names, unless `classes` gives another. Edges to oneself are kept; of edges given
-//! twice the first counts.
+//! missing. Labels that are all whole numbers below a million are class numbers; otherwise the classes are numbered in
+//! the order of their names, unless `classes` gives another. Self-loops are kept; of repeated edges the first counts.
 
 mod ids;
 mod labels;
@@ -28,7 +27,7 @@ use nodes::Nodes;
 
 pub(crate) use labels::is_missing as is_missing_label;
 
-/// What a table of a folder may end with.
+/// The file name endings of a table.
 pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::CsvGz, TableFormat::Parquet];
 
 /// Reads a folder of tables; `name` becomes the dataset's name.
@@ -105,7 +104,7 @@ fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<(Graph, Op
     }
 }
 
-/// A table of edges whose rows are yet to be read.
+/// An open table of edges.
 struct EdgeFile<'a> {
     file: RowFile,
     wanted: Vec<usize>,

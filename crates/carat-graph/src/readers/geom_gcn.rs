@@ -10,7 +10,7 @@ use crate::files::TextFile;
 use crate::npy::{Array, NpzReader};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split};
 
-/// Splits are looked for up to this number; the published sets have ten.
+/// The highest split number looked for; the published sets have ten splits.
 const MAX_SPLITS: usize = 100;
 
 /// Reads graph `name` from the folder that holds `name/` and `splits/`. Edges are directed as listed; self-loops are
@@ -53,7 +53,7 @@ fn read_nodes(path: &Path) -> Result<(Features, Labels), DataError> {
         }
         lines.push(NodeLine { node, start, end: columns.len(), label });
     }
-    // Nodes may come in any order; together they must be 0, 1, 2 and so on.
+    // Nodes may come in any order, but must be numbered 0, 1, 2 and so on.
     let mut line_of = vec![None; lines.len()];
     for (at, line) in lines.iter().enumerate() {
         match line_of.get_mut(line.node) {
@@ -136,7 +136,7 @@ fn read_edges(path: &Path, num_nodes: usize) -> Result<Graph, DataError> {
     Graph::from_edges(num_nodes, &edges.src, &edges.dst).map_err(|e| e.in_file(file.path()))
 }
 
-/// All splits there are. A missing number before the last is an error: the ones behind it would change their numbers.
+/// All splits. A gap in their numbers is an error: the splits after it would change their numbers.
 fn read_splits(folder: &Path, name: &str, num_nodes: usize) -> Result<Vec<Split>, DataError> {
     let paths: Vec<PathBuf> =
         (0..MAX_SPLITS).map(|number| folder.join(format!("{name}_split_0.6_0.2_{number}.npz"))).collect();

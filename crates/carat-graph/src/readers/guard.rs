@@ -1,7 +1,7 @@
-//! A border around libraries that panic on damaged files.
+//! Turns panics of libraries on damaged files into errors.
 //!
-//! The Parquet library divides by zero, or slices out of bounds, on some files with a flipped bit. Users are owed an
-//! error that names the file instead, and no panic message on their terminal.
+//! The Parquet library divides by zero, or slices out of bounds, on some files with a flipped bit. Users should see an
+//! error that names the file instead of a panic message.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -13,7 +13,7 @@ thread_local! {
 
 static SILENCED: Once = Once::new();
 
-/// What `call` returns, or `None` where it panics. What `call` was working on must then be given up.
+/// What `call` returns, or `None` if it panics. The caller must then drop whatever `call` was working on.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Option<T> {
     SILENCED.call_once(|| {
         let report = take_hook();

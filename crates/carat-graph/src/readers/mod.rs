@@ -15,11 +15,11 @@ pub(crate) mod rows;
 pub mod syn_cora;
 pub mod tudataset;
 
-/// Where a reader puts the edges of a graph while it sorts them, and after.
+/// Where a reader keeps the edges of a graph, during and after sorting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EdgePlace<'a> {
     /// In memory.
     Memory,
-    /// In temporary files of this folder, for edge lists that memory does not hold.
+    /// In temporary files in this folder, for edge lists larger than memory.
     Disk(&'a std::path::Path),
 }

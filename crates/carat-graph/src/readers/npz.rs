@@ -7,19 +7,17 @@
 //! | `y` | `[N]` | classes from 0; -1 or NaN where missing |
 //! | `train_mask`, `val_mask`, `test_mask` | `[N]` or `[S, N]` | optional, all three or none: one split or S of them |
 //!
-//! What [`crate::writers::npz`] adds where a dataset has it: `num_classes`, `node_names`, `class_names`, `node_years`,
-//! `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per
-//! graph.
+//! [`crate::writers::npz`] also writes what else the dataset has: `num_classes`, `node_names`, `class_names`,
+//! `node_years`, `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of
+//! `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per graph.
 
 use std::path::Path;
 
 use super::{EdgePlace, csr};
 use crate::edge_sorter::EdgeSorter;
+use crate::labels::MAX_CLASSES;
 use crate::npy::{Array, ArrayStream, Kind, NpzReader};
 use crate::{DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split};
-
-/// More classes than this are a mistake, and would allocate a classifier of that many rows.
-const MAX_CLASSES: i64 = 1_000_000;
 
 /// Reads a dataset; its name is the stem of the file's.
 ///
@@ -37,7 +35,7 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
     let num_entities = graph_offsets.as_ref().map_or(num_nodes, |offsets: &Vec<u32>| offsets.len().saturating_sub(1));
     let class_names = npz.optional("class_names", Array::to_text)?;
     let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len))?;
-    // Said before the masks are held against the same number, which would blame them.
+    // Checked before the masks, whose error would blame them for the wrong number.
     if graph_offsets.is_none() && labels.len() != num_nodes {
         let problem = format!("{} labels for {num_nodes} rows of features; -1 stands for a missing one", labels.len());
         return Err(npz.error("y", problem));
@@ -94,7 +92,7 @@ fn read_features(npz: &mut NpzReader) -> Result<Features, DataError> {
 
 fn dense(x: &Array) -> Result<Features, DataError> {
     match *x.shape() {
-        // Without a column the number of rows is a mere claim, with no data behind it.
+        // Without columns, nothing in the file confirms the number of rows.
         [num_rows, num_columns @ 1..=usize::MAX] => Features::dense(num_rows, num_columns, x.to_f32()?),
         _ => Err(DataError::Invalid(format!(
             "its shape is {:?}, but one row per node and one column per feature are needed",
@@ -104,9 +102,12 @@ fn dense(x: &Array) -> Result<Features, DataError> {
 }
 
 fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, DataError> {
-    let num_classes = npz.optional("num_classes", |array| match array.to_i64()?[..] {
-        [count @ 0..=MAX_CLASSES] => Ok(count as usize),
-        _ => Err(DataError::Invalid(format!("one number from 0 to {MAX_CLASSES} is needed"))),
+    let num_classes = npz.optional("num_classes", |array| {
+        let count = match array.to_i64()?[..] {
+            [count] => usize::try_from(count).ok().filter(|&count| count <= MAX_CLASSES),
+            _ => None,
+        };
+        count.ok_or_else(|| DataError::Invalid(format!("one number from 0 to {MAX_CLASSES} is needed")))
     })?;
     npz.converted("y", |array| {
         let classes = signed_classes(array)?;
@@ -124,7 +125,7 @@ fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
     }
     if array.element().kind != Kind::Float {
         let classes = array.to_i64()?;
-        return match classes.iter().find(|&&class| class > MAX_CLASSES) {
+        return match classes.iter().find(|&&class| class > MAX_CLASSES as i64) {
             Some(class) => Err(DataError::Invalid(format!("label {class} is out of range; number the classes from 0"))),
             None => Ok(classes),
         };
@@ -251,7 +252,7 @@ fn sort_graph(npz: &mut NpzReader, mut sorter: EdgeSorter) -> Result<(Graph, Opt
 /// Both ends of the edges that are left to read.
 struct Ends<'a> {
     sources: ArrayStream<'a>,
-    /// The same array further on; where sources and targets alternate, only this one is read.
+    /// The same array from the targets on. If sources and targets alternate, both are read from here.
     targets: ArrayStream<'a>,
     left: usize,
 }

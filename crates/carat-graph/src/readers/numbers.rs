@@ -128,7 +128,7 @@ pub(crate) fn read_matrix<T: Number>(path: &Path) -> Result<(usize, Vec<T>), Dat
     Ok((columns, values))
 }
 
-/// Enough of a cell to recognise it.
+/// The beginning of a cell, for errors.
 fn shortened(cell: &str) -> String {
     let mut text: String = cell.trim().chars().take(40).collect();
     if text.len() < cell.trim().len() {

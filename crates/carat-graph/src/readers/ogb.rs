@@ -5,12 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::labels::MAX_CLASSES;
 use crate::readers::numbers::{NumberFile, read_column, read_matrix};
 use crate::readers::rows::RowFile;
 use crate::{DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split};
-
-/// A larger number is not a class: a classifier would need a row for each below it.
-const MAX_CLASSES: usize = 1_000_000;
 
 /// Reads the folder that holds `raw`; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
@@ -73,7 +71,7 @@ fn read_labels(path: &Path, named: Option<usize>) -> Result<Labels, DataError> {
     let (mut labels, mut scratch) = (Vec::new(), Vec::new());
     let mut num_classes = named.unwrap_or(0);
     let limit = named.unwrap_or(MAX_CLASSES);
-    // Labels are read as f64 because OGB writes missing ones as nan; every class is whole in it.
+    // Labels are read as f64 because OGB writes missing ones as nan; f64 holds every class exactly.
     while let Some([label]) = file.next_cells::<f64, 1>(&mut scratch)? {
         let class = if label.is_nan() || label < 0.0 {
             None
@@ -139,7 +137,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(paths)
 }
 
-/// A table from number to name, whose numbers count from 0 and are below `limit`. Its first two columns are read.
+/// A table from number to name. Its numbers count from 0 and are below `limit`. Only the first two columns are read.
 fn read_mapping(path: &Path, limit: usize) -> Result<Vec<String>, DataError> {
     let file = RowFile::open(path)?;
     if file.columns().len() < 2 {

@@ -1,11 +1,15 @@
-//! Parquet files as the Parquet library should see them: with headers that end.
+//! Checks the headers of Parquet files before the Parquet library reads them.
 //!
-//! The library skips header fields that it does not know. It believes the length of a list there: a list of two billion
-//! booleans takes no byte each, and one of numbers beyond the end of the file reads as empty again and again, so that a
-//! file of a few hundred bytes keeps it busy for billions of steps. It also makes room for as many bytes as a page claims to unpack
-//! to. Here every header is walked before the library gets it: nothing in it may be longer than the file, and no page
-//! may unpack to far more than any compression makes of it.
+//! The library skips header fields that it does not know, and trusts the lengths of lists in them. The elements of a list
+//! of booleans take no bytes, and numbers past the end of the file are skipped without an error. A header of 7 bytes can
+//! therefore keep the library busy for billions of steps, which no limit on sizes prevents: without the walk, neither of
+//! the files `tests/files/endless-*.parquet` ends within a minute. The library also allocates whatever size a page claims
+//! to unpack to.
+//!
+//! Here every header is walked first. Nothing in it may be longer than the file, and no page may unpack to more than a
+//! compression can achieve.
 
+mod columns;
 mod schema;
 mod walk;
 
@@ -16,12 +20,13 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+pub(crate) use columns::{Column, Values};
 use schema::{FOOTER, Fields, PAGE};
 
 /// The length of the footer and the magic number, at the end of every file.
 const TAIL: u64 = 8;
 
-/// Pages are of a megabyte as a rule. A larger one than this must be made of at least a thousandth as many bytes.
+/// Pages usually have a megabyte. One that unpacks to more than this must have at least a thousandth as many bytes.
 const LARGE_PAGE: i64 = 1 << 26;
 const MAX_RATIO: i64 = 1024;
 
@@ -39,7 +44,7 @@ impl ParquetFile {
         if let Some(end) = length.checked_sub(TAIL) {
             let mut tail = [0; 4];
             opened.reader(end)?.read_exact(&mut tail)?;
-            // A footer that is longer than the file is the library's to report.
+            // The library reports a footer that is longer than the file.
             if let Some(start) = end.checked_sub(u32::from_le_bytes(tail).into()) {
                 opened.check_header(start, end, FOOTER)?;
             }
@@ -68,7 +73,7 @@ impl Length for ParquetFile {
 impl ChunkReader for ParquetFile {
     type T = BufReader<File>;
 
-    /// Called for the header of every page, and once for the last eight bytes, which are none.
+    /// Called for the header of every page, and once for the last eight bytes, which are not a header.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         if start.checked_add(TAIL) != Some(self.length) {
             let [unpacked, packed] = self.check_header(start, self.length, PAGE)?;
@@ -97,7 +102,7 @@ mod tests {
     #[test]
     fn a_page_that_unpacks_to_too_much_is_refused() {
         let mut file = tempfile::tempfile().unwrap();
-        // A header of 1 GiB in 10 bytes, and room behind it.
+        // A page of 10 bytes that claims 1 GiB, and 20 bytes after its header.
         let header = [&[0x15, 0, 0x15, 0x80, 0x80, 0x80, 0x80, 0x08, 0x15, 20, 0][..], &[0; 20]].concat();
         io::Write::write_all(&mut file, &header).unwrap();
         let opened = ParquetFile { length: header.len() as u64, file };

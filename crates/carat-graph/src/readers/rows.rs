@@ -9,24 +9,23 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
 use csv::StringRecord;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 
 use crate::DataError;
 use crate::files::{MAX_LINE_BYTES, open_text};
 use crate::readers::guard::guarded;
-use crate::readers::parquet_file::ParquetFile;
+use crate::readers::parquet_file::{Column, ParquetFile, Values};
 
-/// A wider table is not one of features, and would need much memory before its first row is seen.
+/// The most columns. A wider table would need much memory before its first row is read.
 pub(crate) const MAX_COLUMNS: usize = 1_000_000;
 
-/// Numbers up to here are whole in f64, and print as such.
+/// Rows of a Parquet file that are in memory at a time.
+const STRETCH_ROWS: usize = 1 << 12;
+
+/// Up to this value, f64 holds every whole number exactly.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// One value of one row.
@@ -42,14 +41,23 @@ pub(crate) enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// As people would write it, without spaces around it; `None` where it is missing.
+    fn of(column: &'a Values, row: usize) -> Self {
+        match column {
+            Values::Integer(values) => values[row].map_or(Self::Missing, Self::Integer),
+            Values::Number(values) => values[row].map_or(Self::Missing, Self::Number),
+            Values::Boolean(values) => values[row].map_or(Self::Missing, Self::Boolean),
+            Values::Text(values) => values[row].as_deref().map_or(Self::Missing, Self::Text),
+        }
+    }
+
+    /// As text without spaces around it; `None` if it is missing.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Missing => None,
             Self::Text(text) => Some(Cow::Borrowed(text.trim())),
             Self::Integer(number) => Some(Cow::Owned(number.to_string())),
             Self::Number(number) if number.is_nan() => None,
-            // Libraries that know no missing whole numbers store 5 as 5.0; adding zero turns -0 into 0.
+            // Libraries without missing integers store 5 as 5.0. Adding zero turns -0 into 0.
             Self::Number(number) if number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE => {
                 Some(Cow::Owned(format!("{:.0}", number + 0.0)))
             }
@@ -58,7 +66,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a finite number; `None` where it is missing or none.
+    /// As a finite number; `None` if it is missing or not one.
     pub(crate) fn number(self) -> Option<f32> {
         let number = match self {
             Self::Missing => None,
@@ -71,7 +79,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// A table file that has been opened: its columns are known, its rows are not yet read.
+/// An open table file. Its columns are known, its rows are not yet read.
 pub(crate) struct RowFile {
     path: PathBuf,
     columns: Vec<String>,
@@ -80,17 +88,18 @@ pub(crate) struct RowFile {
 
 enum Source {
     Csv(Box<csv::Reader<RowLimit>>),
-    Parquet(Box<ParquetRecordBatchReaderBuilder<ParquetFile>>),
+    Parquet(Box<SerializedFileReader<ParquetFile>>),
 }
 
 impl RowFile {
-    /// Opens a file, Parquet where its name ends so and CSV otherwise, and reads the names of its columns.
+    /// Opens a file, Parquet if its name ends in `.parquet` and CSV otherwise, and reads the names of its columns.
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         let (columns, source): (Vec<String>, Source) = if path.extension().is_some_and(|e| e == "parquet") {
             let file = File::open(path).map_err(|e| DataError::read(path, e))?;
-            let builder = parquet_step(path, || ParquetRecordBatchReaderBuilder::try_new(ParquetFile::new(file)?))?;
-            let columns = builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
-            (columns, Source::Parquet(Box::new(builder)))
+            let reader = parquet_step(path, || SerializedFileReader::new(ParquetFile::new(file)?))?;
+            let fields = reader.metadata().file_metadata().schema().get_fields();
+            let columns = fields.iter().map(|field| field.name().trim().to_string()).collect();
+            (columns, Source::Parquet(Box::new(reader)))
         } else {
             let input = RowLimit { inner: open_text(path)?, left: Rc::new(MAX_LINE_BYTES.into()) };
             let left = input.left.clone();
@@ -150,22 +159,37 @@ impl RowFile {
                     visit(&Row { path: &path, place: byte, cells: Cells::Text { record: &record, wanted } })?;
                 }
             }
-            Source::Parquet(builder) => {
-                let projection = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
-                let mut batches = parquet_step(&path, || builder.with_projection(projection).build())?;
-                // The projection keeps the file's order of columns.
-                let mut order: Vec<usize> = (0..wanted.len()).collect();
-                order.sort_by_key(|&k| wanted[k]);
+            Source::Parquet(reader) => {
+                let column = |&at: &usize| {
+                    Column::find(&*reader, at).map_err(|found| {
+                        let name = &self.columns[at];
+                        let problem = format!("column '{name}' has the type {found}; store numbers, text or booleans");
+                        DataError::malformed(&path, problem)
+                    })
+                };
+                let columns = wanted.iter().map(column).collect::<Result<Vec<_>, _>>()?;
                 let mut number = 0;
-                while let Some(batch) = parquet_step(&path, || batches.next().transpose())? {
-                    let mut columns: Vec<(usize, TypedColumn)> = Vec::with_capacity(wanted.len());
-                    for (&k, array) in order.iter().zip(batch.columns()) {
-                        columns.push((k, TypedColumn::new(array, &path, &self.columns[wanted[k]])?));
-                    }
-                    columns.sort_by_key(|(k, _)| *k);
-                    for row in 0..batch.num_rows() {
-                        number += 1;
-                        visit(&Row { path: &path, place: number, cells: Cells::Typed { columns: &columns, row } })?;
+                for group in 0..reader.num_row_groups() {
+                    let mut open = parquet_step(&path, || {
+                        let group = reader.get_row_group(group)?;
+                        columns.iter().map(|column| column.open(&*group)).collect::<Result<Vec<_>, _>>()
+                    })?;
+                    loop {
+                        let stretch = parquet_step(&path, || {
+                            open.iter_mut().map(|column| column.next(STRETCH_ROWS)).collect::<Result<Vec<_>, _>>()
+                        })?;
+                        let rows = stretch.first().map_or(0, Values::len);
+                        if stretch.iter().any(|values| values.len() != rows) {
+                            let problem = ParquetError::General("its columns differ in their numbers of rows".into());
+                            return parquet_step(&path, || Err(problem));
+                        }
+                        if rows == 0 {
+                            break;
+                        }
+                        for row in 0..rows {
+                            number += 1;
+                            visit(&Row { path: &path, place: number, cells: Cells::Typed { columns: &stretch, row } })?;
+                        }
                     }
                 }
             }
@@ -177,14 +201,14 @@ impl RowFile {
 /// One row, while it is visited.
 pub(crate) struct Row<'a> {
     path: &'a Path,
-    /// The byte where it starts in a text file, its number (from 1) in Parquet.
+    /// The byte where it starts in a text file; its number (from 1) in Parquet.
     place: u64,
     cells: Cells<'a>,
 }
 
 enum Cells<'a> {
     Text { record: &'a StringRecord, wanted: &'a [usize] },
-    Typed { columns: &'a [(usize, TypedColumn)], row: usize },
+    Typed { columns: &'a [Values], row: usize },
 }
 
 impl Row<'_> {
@@ -192,7 +216,7 @@ impl Row<'_> {
     pub(crate) fn cell(&self, k: usize) -> Cell<'_> {
         let cell = match &self.cells {
             Cells::Text { record, wanted } => wanted.get(k).and_then(|&at| record.get(at)).map(Cell::Text),
-            Cells::Typed { columns, row } => columns.get(k).map(|(_, column)| column.cell(*row)),
+            Cells::Typed { columns, row } => columns.get(k).map(|column| Cell::of(column, *row)),
         };
         match cell {
             None => Cell::Missing,
@@ -206,57 +230,6 @@ impl Row<'_> {
         match self.cells {
             Cells::Text { .. } => DataError::malformed_line(self.path, line_of(self.path, self.place), problem),
             Cells::Typed { .. } => DataError::malformed(self.path, format!("row {}: {}", self.place, problem.into())),
-        }
-    }
-}
-
-/// A Parquet column, brought to one of the types of [`Cell`].
-enum TypedColumn {
-    Integer(Int64Array),
-    Number(Float64Array),
-    Boolean(BooleanArray),
-    Text(StringArray),
-}
-
-impl TypedColumn {
-    fn new(array: &ArrayRef, path: &Path, name: &str) -> Result<Self, DataError> {
-        let value_type = match array.data_type() {
-            DataType::Dictionary(_, values) => values.as_ref(),
-            other => other,
-        };
-        let target = match value_type {
-            t if t.is_integer() => DataType::Int64,
-            t if t.is_floating() => DataType::Float64,
-            DataType::Decimal128(..) | DataType::Decimal256(..) => DataType::Float64,
-            DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
-            DataType::Boolean => DataType::Boolean,
-            other => {
-                return Err(DataError::malformed(
-                    path,
-                    format!("column '{name}' has the type {other}; store numbers, text or booleans"),
-                ));
-            }
-        };
-        let strict = CastOptions { safe: false, ..CastOptions::default() };
-        let cast = cast_with_options(array, &target, &strict)
-            // Unsigned numbers beyond i64, such as hashes used as ids, read as text.
-            .or_else(|_| cast_with_options(array, &DataType::Utf8, &strict))
-            .map_err(|e| DataError::malformed(path, format!("column '{name}' cannot be read: {e}")))?;
-        Ok(match cast.data_type() {
-            DataType::Int64 => Self::Integer(cast.as_primitive::<Int64Type>().clone()),
-            DataType::Float64 => Self::Number(cast.as_primitive::<Float64Type>().clone()),
-            DataType::Boolean => Self::Boolean(cast.as_boolean().clone()),
-            _ => Self::Text(cast.as_string::<i32>().clone()),
-        })
-    }
-
-    fn cell(&self, row: usize) -> Cell<'_> {
-        match self {
-            Self::Integer(values) if values.is_valid(row) => Cell::Integer(values.value(row)),
-            Self::Number(values) if values.is_valid(row) => Cell::Number(values.value(row)),
-            Self::Boolean(values) if values.is_valid(row) => Cell::Boolean(values.value(row)),
-            Self::Text(values) if values.is_valid(row) => Cell::Text(values.value(row)),
-            _ => Cell::Missing,
         }
     }
 }
@@ -285,7 +258,7 @@ fn parquet_step<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T, E>)
     match guarded(step) {
         Some(Ok(value)) => Ok(value),
         Some(Err(e)) => {
-            // The library names itself in front of its reasons, once per layer.
+            // The library prefixes its reasons with its name, once per layer.
             let mut reason = &e.to_string()[..];
             while let Some(rest) =
                 ["Parquet argument error: ", "Parquet error: "].iter().find_map(|own| reason.strip_prefix(own))

@@ -11,7 +11,7 @@ use crate::files::plain_or_gz;
 use crate::readers::numbers::{NumberFile, read_column, read_matrix};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels};
 
-/// A larger one-hot encoding is a column of measurements mistaken for one of labels.
+/// The most one-hot columns. With more, the "labels" are probably measurements.
 const MAX_NODE_LABELS: usize = 1_000_000;
 
 /// Reads the folder of one set, such as `tudataset/MUTAG`; `name` becomes the dataset's name.
@@ -32,7 +32,7 @@ pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     Dataset::new(parts).map_err(|e| e.in_file(folder))
 }
 
-/// What the names of all files start with: the folder may be called otherwise.
+/// The common start of all file names; the folder may have another name.
 fn find_prefix(folder: &Path) -> Result<String, DataError> {
     let entries = std::fs::read_dir(folder).map_err(|e| DataError::read(folder, e))?;
     let mut prefixes = Vec::new();
@@ -67,7 +67,7 @@ fn read_graph_labels(path: &Path) -> Result<(Labels, Vec<String>), DataError> {
     Ok((labels, distinct.iter().map(i64::to_string).collect()))
 }
 
-/// Where each node of the files stands when the nodes of every graph are side by side.
+/// The order of nodes in which the nodes of every graph are consecutive.
 struct NodeOrder {
     /// New number of each node, by its number in the files (here from 0).
     place: Vec<u32>,

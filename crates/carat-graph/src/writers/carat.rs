@@ -1,6 +1,6 @@
 //! A dataset in one `.carat` file, which [`crate::readers::carat`] maps instead of reading it.
 //!
-//! Numbers go from where they are to the file in pieces: a dataset that is itself mapped is never in memory as a whole.
+//! Numbers are written in pieces, so that a dataset that is itself mapped is never in memory as a whole.
 
 use std::io::{Result as IoResult, Seek, Write};
 use std::path::Path;

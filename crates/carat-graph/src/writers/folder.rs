@@ -1,7 +1,7 @@
 //! A dataset as a folder of tables, which [`crate::readers::folder`] reads back.
 //!
-//! Nodes get their numbers as ids, and their names in a column of their own. A `classes` table is added where the
-//! labels alone would not tell all classes and their order.
+//! Nodes get their numbers as ids, and their names in a separate column. A `classes` table is added if the labels alone
+//! do not determine all classes and their order.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::readers::rows::MAX_COLUMNS;
 use crate::table::{Column, Table, TableFormat};
 use crate::{DataError, Dataset, Features, Split};
 
-/// 4 GiB of features. Sparse ones can be wider than any table of cells, and a small file can claim to be.
+/// The most feature cells, 4 GiB. Sparse features can be too wide for a table, and a small file can claim to be.
 const MAX_CELLS: usize = 1 << 30;
 
 /// Writes `dataset` into `folder`, which must not exist or be empty: all of it, or nothing.
@@ -48,7 +48,7 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
     let write = |table: &Table, stem: &str| {
         let file = format!("{stem}{}", format.ending());
         table.write(&temporary.path().join(&file)).map_err(|e| match e {
-            // Users know the folder they named, not the temporary one.
+            // Users know the folder that they named, not the temporary one.
             DataError::Write { source, .. } => DataError::write(folder.join(&file), source),
             other => other,
         })
@@ -60,7 +60,7 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
     }
     set_default_permissions(temporary.path()).map_err(failed)?;
     if folder.exists() {
-        // Not every system renames onto an empty folder.
+        // Not every system can rename a folder onto an empty one.
         std::fs::remove_dir(folder).map_err(failed)?;
     }
     std::fs::rename(temporary.path(), folder).map_err(failed)?;
@@ -135,7 +135,7 @@ fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     Table::new(columns)
 }
 
-/// The list of classes, unless the labels are numbers and the largest tells how many there are.
+/// The list of classes, unless the labels are numbers and the largest determines the number of classes.
 fn classes_table(dataset: &Dataset) -> Result<Option<Table>, DataError> {
     let labels = dataset.labels();
     let column = match dataset.class_names() {

@@ -52,7 +52,7 @@ fn write_required<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) ->
     }
     let labels = dataset.labels();
     npz.array("y", "<i8", &[labels.len()], labels.as_signed().iter().map(|&class| i64::from(class).to_le_bytes()))?;
-    // A class without a member is not to be seen in the labels.
+    // The labels do not show a class without members.
     npz.array("num_classes", "<i8", &[], sizes(&[labels.num_classes()]))
 }
 
@@ -75,7 +75,7 @@ fn write_splits<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) -> I
             role(split).iter().for_each(|&entity| mask[entity as usize] = [1]);
             mask
         });
-        // A single split as most code expects it: one mask over the nodes.
+        // A single split becomes what most code expects: one mask over the nodes.
         let shape = if splits.len() == 1 { vec![entities] } else { vec![splits.len(), entities] };
         npz.array(name, "|b1", &shape, mask)?;
     }

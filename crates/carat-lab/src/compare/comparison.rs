@@ -1,7 +1,8 @@
 //! One measure over many pairs: how far apart the two sides are, and how sure that is.
 
+use carat_report::statistics::{PairedEffect, SIGNIFICANT, Spread, paired_effect, wilcoxon_greater};
+
 use super::{Measure, Pair};
-use crate::statistics::{PairedEffect, Spread, paired_effect, wilcoxon_greater};
 
 /// A method against its opponent in one measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +51,12 @@ impl Comparison {
 
     /// True where the improvement is significant.
     pub fn is_better(&self) -> bool {
-        self.p_better.is_some_and(|p| p < super::SIGNIFICANT)
+        self.p_better.is_some_and(|p| p < SIGNIFICANT)
     }
 
     /// True where the change for the worse is significant.
     pub fn is_worse(&self) -> bool {
-        self.p_worse.is_some_and(|p| p < super::SIGNIFICANT)
+        self.p_worse.is_some_and(|p| p < SIGNIFICANT)
     }
 
     /// Mean change with its interval.

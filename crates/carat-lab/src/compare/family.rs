@@ -1,9 +1,10 @@
 //! One comparison per dataset, corrected for how many there are.
 
 use carat::Protocol;
+use carat_report::statistics::{SIGNIFICANT, holm};
+use carat_report::words;
 
-use super::{Comparison, Measure, Pairing, SIGNIFICANT};
-use crate::statistics::holm;
+use super::{Comparison, Measure, Pairing};
 
 /// A dataset's comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +82,7 @@ impl Family {
             0 => format!("{} in none", measure.worse()),
             count => format!("{} in {count}", measure.worse()),
         };
-        let datasets = super::words::counted(self.datasets(), "dataset");
+        let datasets = words::counted(self.datasets(), "dataset");
         let (better, adjusted) = (self.better(), self.better_adjusted());
         format!("{better} of {datasets} under protocol {protocol} ({adjusted} after Holm's correction; {worse})")
     }
@@ -101,7 +102,7 @@ impl Family {
             measure.better(),
             measure.name(),
             self.better(),
-            super::words::counted(self.datasets(), "dataset"),
+            words::counted(self.datasets(), "dataset"),
             self.better_adjusted()
         )
     }

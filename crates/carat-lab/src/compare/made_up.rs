@@ -1,11 +1,11 @@
-//! Runs with invented outcomes, for tests.
+//! Runs with invented outcomes, for tests of what is said about runs, here and in the crates above.
 
 use carat::{Lambda, Protocol, TrainConfig};
 
 use crate::sweep::{Outcome, Run};
 
 /// An outcome whose figures all follow from its test loss.
-pub(crate) fn outcome(test_loss: f64) -> Outcome {
+pub fn outcome(test_loss: f64) -> Outcome {
     Outcome {
         test_loss: Some(test_loss),
         test_accuracy: Some(1.0 / (1.0 + test_loss)),
@@ -14,6 +14,7 @@ pub(crate) fn outcome(test_loss: f64) -> Outcome {
         attention_kl: Some(test_loss / 10.0),
         uniform_kl: Some(0.05),
         attention_auc: Some(0.5 + 0.1 / (1.0 + test_loss)),
+        spurious: None,
         epochs: 30,
         kept_epoch: 20,
         train_seconds: 1.0 + test_loss,
@@ -21,23 +22,23 @@ pub(crate) fn outcome(test_loss: f64) -> Outcome {
 }
 
 /// A run of these settings.
-pub(crate) fn run(config: TrainConfig, test_loss: f64) -> Run {
+pub fn run(config: TrainConfig, test_loss: f64) -> Run {
     Run { config, outcome: outcome(test_loss) }
 }
 
 /// A baseline under protocol best.
-pub(crate) fn baseline(data: &str, hidden: usize, test_loss: f64) -> Run {
+pub fn baseline(data: &str, hidden: usize, test_loss: f64) -> Run {
     regularised(data, hidden, 0.0, test_loss)
 }
 
 /// A run of the paper's method under protocol best.
-pub(crate) fn regularised(data: &str, hidden: usize, lambda: f64, test_loss: f64) -> Run {
+pub fn regularised(data: &str, hidden: usize, lambda: f64, test_loss: f64) -> Run {
     let config = TrainConfig::default().data(data.into()).hidden(hidden).lambda(Lambda::new(lambda));
     run(config, test_loss)
 }
 
 /// The same runs under both protocols.
-pub(crate) fn both_protocols(runs: &[Run]) -> Vec<Run> {
+pub fn both_protocols(runs: &[Run]) -> Vec<Run> {
     let under =
         |protocol| runs.iter().map(move |run| Run { config: run.config.clone().protocol(protocol), ..run.clone() });
     under(Protocol::Paper).chain(under(Protocol::Best)).collect()

@@ -5,6 +5,7 @@ use carat_nn::AttentionKind;
 use serde::{Deserialize, Serialize};
 
 use super::curve::Curve;
+use crate::AttentionOnSpurious;
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub uniform_kl: Option<f64>,
     /// See [`carat::Coherence`].
     pub attention_auc: Option<f64>,
+    /// Attention on spurious edges. The demo measures it; sweeps do not, and stores do not keep it.
+    pub spurious: Option<AttentionOnSpurious>,
     /// Epochs that the protocol trained.
     pub epochs: usize,
     /// Epoch whose weights were kept.

@@ -335,6 +335,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
             attention_kl: row.get("attention_kl")?,
             uniform_kl: row.get("uniform_kl")?,
             attention_auc: row.get("attention_auc")?,
+            spurious: None,
             epochs: row.get::<_, i64>("epochs")? as usize,
             kept_epoch: row.get::<_, i64>("kept_epoch")? as usize,
             train_seconds: row.get("train_seconds")?,

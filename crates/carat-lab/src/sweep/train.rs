@@ -87,6 +87,7 @@ fn outcome_of(
         attention_kl: coherence.map(|c| c.attention_kl),
         uniform_kl: coherence.map(|c| c.uniform_kl),
         attention_auc: coherence.and_then(|c| c.attention_auc),
+        spurious: None,
         epochs: stopping.epochs(),
         kept_epoch,
         train_seconds: stopping.seconds(),

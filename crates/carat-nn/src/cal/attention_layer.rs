@@ -12,11 +12,10 @@ use std::ops::Range;
 
 use carat_graph::Block;
 
-use super::batch_norm::{BatchNorm, Statistics};
-use super::parts::{Backward, Forward, Layouts, Linear};
 use crate::buffer::Buffer;
 use crate::kernels::concatenated::{self, Saved, ScoreGradients, Shape};
-use crate::kernels::dense;
+use crate::layers::SCORE_SLOPE;
+use crate::modules::{Backward, BatchNorm, Forward, Layouts, Linear, RELU, Statistics};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, sized};
@@ -52,7 +51,7 @@ impl AttentionLayer {
             layouts.parameters.push(Parameter::new(name, &[1, heads, hidden / heads], Init::Glorot));
         }
         let vectors = start..layouts.parameters.len();
-        let linear = Linear::convolution(layouts, &format!("convs.{number}"), hidden, hidden);
+        let linear = Linear::convolution(&mut layouts.parameters, &format!("convs.{number}"), hidden, hidden);
         Self { norm, vectors, linear, heads, hidden }
     }
 
@@ -74,7 +73,7 @@ impl AttentionLayer {
         let (alpha, out) = (sized(alpha, block.num_edges() * self.heads), sized(out, x.len()));
         let bias = &pass.parameters[self.linear.bias.clone()];
         concatenated::forward(self.shape(block, values, scores), bias, alpha, out);
-        dense::leaky_relu(out, T::ZERO);
+        RELU.forward(out);
     }
 
     /// Turns the gradient of the output into that of `x`, in place, and writes those of the parameters.
@@ -106,16 +105,17 @@ impl AttentionLayer {
         cut(&parameters[self.vectors.clone()], [self.hidden; 2])
     }
 
-    fn shape<'a, T>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Buffer<T>; 2]) -> Shape<'a, T> {
+    fn shape<'a, T: Real>(&self, block: Block<'a>, values: &'a [T], scores: &'a [Buffer<T>; 2]) -> Shape<'a, T> {
         let [source_scores, target_scores] = scores;
-        Shape { block, heads: self.heads, width: self.hidden, values, source_scores, target_scores }
+        let slope = T::from_f64(SCORE_SLOPE);
+        Shape { block, heads: self.heads, width: self.hidden, values, source_scores, target_scores, slope }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, blocks, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, blocks, noise, values, weighted};
 
     #[test]
     fn gradients_are_the_derivatives_for_any_number_of_heads() {

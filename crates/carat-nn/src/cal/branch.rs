@@ -7,12 +7,11 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::batch_norm::{BatchNorm, Statistics};
 use super::normalisation::Normalised;
-use super::parts::{Backward, Forward, Layouts, Linear};
 use crate::buffer::Buffer;
 use crate::kernels::convolution::{self, Weights};
 use crate::kernels::vector;
+use crate::modules::{Backward, BatchNorm, Forward, Layouts, Linear, Statistics};
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 use crate::toolkit::sized;
@@ -62,7 +61,7 @@ pub(super) struct BranchGradients<'a, T> {
 impl Branch {
     pub(super) fn new(layouts: &mut Layouts, norm: &str, convolution: &str, hidden: usize) -> Self {
         let norm = BatchNorm::new(layouts, norm, hidden);
-        Self { norm, linear: Linear::convolution(layouts, convolution, hidden, hidden), hidden }
+        Self { norm, linear: Linear::convolution(&mut layouts.parameters, convolution, hidden, hidden), hidden }
     }
 
     /// Fills `state.out`.
@@ -162,7 +161,7 @@ fn add_bias_relu_simd<'a, S: Simd, T: Real>(simd: S, rows: &'a mut [T], bias: &'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, blocks, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, blocks, noise, values, weighted};
 
     #[test]
     fn gradients_are_the_derivatives() {

@@ -1,8 +1,7 @@
 //! A classifier of one branch: scores = BN(ReLU(BN(x) W1^T + b1)) W2^T + b2.
 
-use super::batch_norm::{BatchNorm, Statistics};
-use super::parts::{Backward, Forward, Layouts, Linear};
 use crate::buffer::Buffer;
+use crate::modules::{Backward, BatchNorm, Forward, Layouts, Linear, Statistics};
 use crate::real::Real;
 use crate::toolkit::sized;
 
@@ -29,9 +28,9 @@ impl Head {
     /// `suffix` ends the names of the parameters: c, o or co.
     pub(super) fn new(layouts: &mut Layouts, suffix: &str, hidden: usize, classes: usize) -> Self {
         let first = BatchNorm::new(layouts, &format!("fc1_bn_{suffix}"), hidden);
-        let hidden_map = Linear::torch(layouts, &format!("fc1_{suffix}"), hidden, hidden);
+        let hidden_map = Linear::torch(&mut layouts.parameters, &format!("fc1_{suffix}"), hidden, hidden);
         let second = BatchNorm::new(layouts, &format!("fc2_bn_{suffix}"), hidden);
-        let score_map = Linear::torch(layouts, &format!("fc2_{suffix}"), hidden, classes);
+        let score_map = Linear::torch(&mut layouts.parameters, &format!("fc2_{suffix}"), hidden, classes);
         Self { norms: [first, second], hidden_map, score_map, classes }
     }
 
@@ -66,7 +65,7 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, noise, values, weighted};
 
     #[test]
     fn gradients_are_the_derivatives() {

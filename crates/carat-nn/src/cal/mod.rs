@@ -19,15 +19,11 @@
 //! PyTorch's counters `num_batches_tracked` are left out, and PyTorch starts them at 0 where a file has none.
 
 mod attention_layer;
-mod batch_norm;
 mod branch;
 mod config;
-#[cfg(test)]
-mod differences;
 mod head;
 mod normalisation;
 mod objective;
-mod parts;
 mod shares;
 mod stem;
 
@@ -40,11 +36,11 @@ use attention_layer::{AttentionLayer, AttentionState};
 use branch::{Branch, BranchGradients, BranchInput, BranchState};
 pub use config::{CalConfig, CalError};
 use head::{Head, HeadState};
-use parts::{Backward, Forward, Layouts};
 use shares::{ShareGradients, Shares, SharesState};
 use stem::{Stem, StemState};
 
 use crate::buffer::Buffer;
+use crate::modules::{Backward, Forward, Layouts};
 use crate::parameters::Layout;
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};

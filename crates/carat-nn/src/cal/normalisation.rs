@@ -85,7 +85,7 @@ impl<T: Real> Normalised<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, blocks, noise, weighted};
+    use crate::modules::differences::{assert_gradient, blocks, noise, weighted};
 
     #[test]
     fn weights_and_their_gradients_equal_the_definition() {

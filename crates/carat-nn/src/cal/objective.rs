@@ -80,7 +80,7 @@ fn over_labelled<T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, noise};
+    use crate::modules::differences::{assert_gradient, noise};
 
     #[test]
     fn gradients_are_the_derivatives_and_other_nodes_have_none() {

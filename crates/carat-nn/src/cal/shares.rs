@@ -12,11 +12,11 @@ use std::ops::Range;
 
 use carat_graph::Block;
 
-use super::parts::{Backward, Layouts};
 use crate::buffer::Buffer;
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::dense;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
+use crate::modules::{Backward, Layouts};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{Chunks, EdgeRows, Rows};
@@ -175,7 +175,7 @@ fn softmax_backward<T: Real>(shares: &[Buffer<T>; 2], gradients: &[Buffer<T>; 2]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cal::differences::{assert_gradient, blocks, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, blocks, noise, values, weighted};
 
     #[test]
     fn shares_and_their_gradients_equal_the_definition() {

@@ -16,10 +16,9 @@
 
 use std::ops::Range;
 
-use super::batch_norm::{BatchNorm, Statistics};
-use super::parts::{Backward, Forward, Layouts, relu_backward};
 use crate::buffer::Buffer;
 use crate::kernels::dense;
+use crate::modules::{Backward, BatchNorm, Forward, Layouts, RELU, Statistics};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Rows};
@@ -85,7 +84,7 @@ impl Stem {
         });
         let mut bias = vec![T::ZERO; hidden];
         dense::add_column_sums(&mut bias, &parts);
-        graph.input().affine_leaky_relu(map, &bias, T::ZERO, sized(out, graph.num_nodes() * hidden));
+        graph.input().affine_leaky_relu(map, &bias, RELU.slope(), sized(out, graph.num_nodes() * hidden));
     }
 
     /// From the gradient of the output (overwritten) to those of the parameters.
@@ -99,7 +98,7 @@ impl Stem {
         let (hidden, features) = (self.hidden, graph.input().num_columns());
         let StemState { statistics, scale_and_shift, map, out } = state;
         let mut sums = vec![T::ZERO; hidden];
-        relu_backward(out, gradient, &mut sums);
+        RELU.backward(out, gradient, &mut sums);
         graph.input().weight_gradient(gradient, hidden, map);
         let (map, (scale, shift)) = (&map[..], scale_and_shift.split_at(features));
         let weight = &pass.parameters[self.weight.clone()];
@@ -135,7 +134,7 @@ mod tests {
     use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels};
 
     use super::*;
-    use crate::cal::differences::{assert_gradient, noise, values, weighted};
+    use crate::modules::differences::{assert_gradient, noise, values, weighted};
 
     /// Five nodes with three features, of which the second is never there and the third is dense.
     fn graph(sparse: bool) -> WholeGraph<f64> {

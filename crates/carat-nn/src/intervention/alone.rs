@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use carat_graph::Blocks;
 
 use super::Deletion;
-use crate::encoder::SLOPE;
-use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
-use crate::network::{Network, Workspace};
+use crate::modules::LEAKY_RELU;
+use crate::network::Network;
+use crate::pass::Buffers;
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
@@ -20,7 +20,7 @@ use crate::rows::{Chunks, Rows};
 const CHUNK_WORK: usize = 1 << 24;
 
 /// One thread's buffers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Room<T> {
     /// The deletions' targets, the edges they lose and the in-edges they keep.
     targets: Vec<u32>,
@@ -52,7 +52,7 @@ impl<T: Real> Network<T> {
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
-        work: &Workspace<T>,
+        buffers: &Buffers<T>,
         own_scores: &[T],
         rooms: &mut Vec<Room<T>>,
         scores: &mut [T],
@@ -70,7 +70,8 @@ impl<T: Real> Network<T> {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
-            self.add_last_scores(self.last_alone(blocks, deletions, work, &mut room), scores);
+            let last = self.last_alone(blocks, deletions, buffers, &mut room);
+            self.places.classifier.add_last_scores(self.parameters(), last, scores);
         });
     }
 
@@ -94,7 +95,7 @@ impl<T: Real> Network<T> {
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
-        work: &Workspace<T>,
+        buffers: &Buffers<T>,
         room: &'a mut Room<T>,
     ) -> &'a [T] {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
@@ -115,29 +116,31 @@ impl<T: Real> Network<T> {
             offsets.push(sources.len());
             targets.push(deletion.target);
             lost.push(deletion.edge);
-            own.extend_from_slice(&work.h[0][target * hidden..(target + 1) * hidden]);
+            own.extend_from_slice(&buffers.h[0][target * hidden..(target + 1) * hidden]);
         }
         let mut as_products = false;
         for l in 0..layers {
-            let pass = self.pass(l, &work.h[l]);
-            let LayerState { sources: offered, targets: before, .. } = &work.states[l];
+            let layer = self.layer(l, &buffers.h[l]);
+            let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
             // The first layer's inputs are as they were.
             let known = (l == 0).then_some(Known { state: before, block: blocks.layer(l), rows: targets, lost });
             let rows = Targets { offsets, sources, h: own, products: None, known };
             // The next layer may need little of a target's new output: nobody else reads it.
-            let reader = work.states.get(l + 1);
-            if let Some(vectors) = reader.and_then(|next| self.attention.own_vectors(pass.shape, &next.sources)) {
+            let kind = self.attention.as_products().filter(|_| self.between.is_identity());
+            if let (Some(kind), Some(next)) = (kind, buffers.states.get(l + 1)) {
+                let vectors = kind.own_vectors(layer.shape, &next.sources);
                 products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
-                self.attention.products(pass, offered, rows, vectors, products, state);
+                kind.products(layer, offered, rows, vectors, products, state);
                 as_products = true;
             } else {
                 let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
                 out.resize(deletions.len() * hidden, T::ZERO);
-                self.attention.targets(pass, offered, rows, out, state);
+                self.attention.targets(layer, offered, rows, out, state);
+                self.between.forward(out);
                 std::mem::swap(own, out);
             }
         }
-        dense::leaky_relu(own, T::from_f64(SLOPE));
+        LEAKY_RELU.forward(own);
         own
     }
 }

@@ -26,10 +26,10 @@ use carat_graph::{Block, Blocks, Reach};
 use alone::Room;
 
 use crate::buffer::Buffer;
-use crate::encoder::SLOPE;
-use crate::kernels::dense;
 use crate::layers::{Known, LayerState, TargetState, Targets};
-use crate::network::{Network, Workspace};
+use crate::modules::LEAKY_RELU;
+use crate::network::Network;
+use crate::pass::{Buffers, Keep, Plan};
 use crate::real::Real;
 
 /// An in-edge of a target of some blocks.
@@ -49,9 +49,9 @@ impl Deletion {
     }
 }
 
-/// Buffers for [`Network::scores_without`]. They grow to the largest use and are then reused.
-#[derive(Debug, Clone, Default)]
-pub struct Rerun<T> {
+/// Buffers of deletions. They grow to the largest use and are then reused.
+#[derive(Debug, Default)]
+pub(crate) struct Rerun<T> {
     /// The nodes to compute again: of the layer below, and of the layer at hand.
     before: Affected,
     now: Affected,
@@ -70,8 +70,8 @@ pub struct Rerun<T> {
     rooms: Vec<Room<T>>,
     /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
     row_of: Vec<u32>,
-    /// The pass over copies of graphs.
-    copies: Workspace<T>,
+    /// The pass over the graph without some edges, or over copies of graphs.
+    second: Buffers<T>,
 }
 
 /// Nodes that deletions affect, deletion by deletion.
@@ -101,24 +101,23 @@ const MOST_EDGES: usize = 1 << 18;
 const MOST_IN_COPIES: usize = 1 << 16;
 
 impl<T: Real> Network<T> {
-    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all others;
-    /// one row each, written to `scores`. Call after [`Network::forward`] with the same blocks; what that left in `work` is kept.
-    pub fn scores_without(
+    /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` are those of a pass that kept every layer's output.
+    pub(crate) fn scores_without(
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
-        work: &mut Workspace<T>,
+        buffers: &mut Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
     ) {
         let (layers, classes) = (self.config().layers, self.config().classes);
-        assert!(!work.lean, "the forward pass left out what deletions need");
         scores.resize(deletions.len() * classes, T::ZERO);
         if blocks.graphs().is_some() {
-            return self.graph_scores_without(blocks, deletions, work, rerun, scores);
+            return self.graph_scores_without(blocks, deletions, buffers, rerun, scores);
         }
         // A deletion leaves the target's own encoding alone.
-        self.own_scores(work, &mut rerun.own_scores);
+        let classifier = &self.places.classifier;
+        classifier.own_scores(self.parameters(), &buffers.joined, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
         debug_assert!(deletions.iter().all(|d| {
             let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
@@ -126,7 +125,7 @@ impl<T: Real> Network<T> {
         }));
         if alone::are_alone(blocks, deletions) {
             let Rerun { own_scores, rooms, .. } = rerun;
-            return self.scores_alone(blocks, deletions, work, own_scores, rooms, scores);
+            return self.scores_alone(blocks, deletions, buffers, own_scores, rooms, scores);
         }
         let mut start = 0;
         while start < deletions.len() {
@@ -136,23 +135,40 @@ impl<T: Real> Network<T> {
                 edges += cost(&mut rerun.reach, blocks, deletions[end].target, layers.saturating_sub(2));
                 end += 1;
             }
-            self.rerun(blocks, &deletions[start..end], work, rerun);
+            self.rerun(blocks, &deletions[start..end], buffers, rerun);
             let scores = &mut scores[start * classes..end * classes];
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(&deletions[start..end]) {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&rerun.own_scores[row..row + classes]);
             }
-            self.add_last_scores(&rerun.out, scores);
+            classifier.add_last_scores(self.parameters(), &rerun.out, scores);
             start = end;
         }
     }
 
-    /// The same for graphs, by a copy of its graph for every deletion.
+    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those of the pass without the edges.
+    pub(crate) fn scores_without_all(
+        &self,
+        blocks: &Blocks,
+        buffers: &Buffers<T>,
+        rerun: &mut Rerun<T>,
+        scores: &mut Vec<T>,
+    ) {
+        // Deletions leave the encodings alone.
+        rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
+        rerun.second.h[0].clear();
+        rerun.second.h[0].extend_from_slice(&buffers.h[0]);
+        let plan = Plan { pair: self.pair(blocks), keep: Keep::Gradients };
+        self.forward_layers(blocks, plan, &mut rerun.second);
+        scores.clone_from(&rerun.second.scores);
+    }
+
+    /// The same as [`Network::scores_without`] for graphs, by a copy of its graph for every deletion.
     fn graph_scores_without(
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
-        work: &Workspace<T>,
+        buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut [T],
     ) {
@@ -172,21 +188,21 @@ impl<T: Real> Network<T> {
             let now = &deletions[start..end];
             let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
             // Deletions leave the encodings alone.
-            rerun.copies.h.resize_with(self.config().layers + 1, Buffer::default);
-            let encoded = &mut rerun.copies.h[0];
+            rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
+            let encoded = &mut rerun.second.h[0];
             encoded.clear();
             for deletion in now {
                 let nodes = blocks.entity(blocks.entity_of(deletion.target as usize));
-                encoded.extend_from_slice(&work.h[0][nodes.start * hidden..nodes.end * hidden]);
+                encoded.extend_from_slice(&buffers.h[0][nodes.start * hidden..nodes.end * hidden]);
             }
-            self.forward_encoded(&copies, &mut rerun.copies);
-            scores[start * classes..end * classes].copy_from_slice(rerun.copies.scores());
+            self.forward_layers(&copies, Plan { pair: None, keep: Keep::Deletions }, &mut rerun.second);
+            scores[start * classes..end * classes].copy_from_slice(&rerun.second.scores);
             start = end;
         }
     }
 
     /// Leaves LeakyReLU(h') of every deletion's target in `rerun.out`.
-    fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], work: &mut Workspace<T>, rerun: &mut Rerun<T>) {
+    fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], buffers: &mut Buffers<T>, rerun: &mut Rerun<T>) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         rerun.before.clear();
         rerun.lost.clear();
@@ -195,12 +211,12 @@ impl<T: Real> Network<T> {
         for l in 0..layers {
             let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
             let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
-            let in_place = rerun.gather(&work.h[l], sources, hidden);
-            let (below, above) = work.h.split_at_mut(l + 1);
-            let pass = self.pass(l, &below[l]);
-            let LayerState { sources: state, targets: before_deletion, .. } = &mut work.states[l];
+            let in_place = rerun.gather(&buffers.h[l], sources, hidden);
+            let (below, above) = buffers.h.split_at_mut(l + 1);
+            let layer = self.layer(l, &below[l]);
+            let LayerState { sources: state, targets: before_deletion, .. } = &mut buffers.states[l];
             if reads_changed {
-                self.attention.sources(pass, sources, state);
+                self.attention.sources(layer, sources, state);
             }
             let Rerun { offsets, sources: list, own, out, lost, state: targets, now, before, .. } = rerun;
             // The first layer's inputs are as they were.
@@ -211,12 +227,13 @@ impl<T: Real> Network<T> {
             let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
             let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
             out.resize(kept + now.nodes.len() * hidden, T::ZERO);
-            self.attention.targets(pass, state, rows, &mut out[kept..], targets);
-            work.h[l].truncate(sources * hidden);
+            self.attention.targets(layer, state, rows, &mut out[kept..], targets);
+            self.between.forward(&mut out[kept..]);
+            buffers.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
         // The last layer's affected nodes are the deletions' targets, one each.
-        dense::leaky_relu(&mut rerun.out, T::from_f64(SLOPE));
+        LEAKY_RELU.forward(&mut rerun.out);
     }
 }
 

@@ -12,10 +12,10 @@
 use pulp::Simd;
 
 use super::heads::{ListedRows, RowList, by_heads, dots_by_head, sums_by_head};
+use super::in_edges::{Before, InEdges};
 use super::prefetch::{Lookahead, prefetch_edges, prefetch_row};
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
-use crate::layers::Targets;
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Rows};
 use carat_graph::Block;
@@ -36,7 +36,7 @@ pub(crate) fn source_chunks(block: &Block<'_>) -> Chunks {
 /// What every pass over in-edges needs to know.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape<'a, T> {
-    pub(crate) targets: Targets<'a, T>,
+    pub(crate) targets: InEdges<'a>,
     pub(crate) heads: usize,
     pub(crate) width: usize,
     /// Inputs, one row of `width` per source.
@@ -91,17 +91,28 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
     fn finish<S: Simd>(&self, simd: S, shape: Shape<'_, T>, first: usize, d_source: &[T], sums: &mut [T]);
 }
 
-/// Where a target's state keeps the aggregate.
-pub(crate) const AGGREGATE: usize = 0;
+/// Sums that were computed before, when the targets had one in-edge more.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownSums<'a, T> {
+    pub(crate) before: Before<'a, T>,
+    /// By target of then.
+    pub(crate) aggregate: &'a [T],
+}
 
 /// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for an
 /// in-edge, the score has the own values of then, and attention is filled only where it is needed.
-pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha: &mut [T], aggregate: &mut [T]) {
+pub(crate) fn forward<T: Real>(
+    shape: Shape<'_, T>,
+    score: impl Score<T>,
+    known: Option<KnownSums<'_, T>>,
+    alpha: &mut [T],
+    aggregate: &mut [T],
+) {
     let offsets = shape.targets.offsets;
     target_chunks(offsets).run(
         (EdgeRows::new(alpha, offsets, shape.heads), Rows::new(aggregate, shape.heads * shape.width)),
         |range, (alpha, aggregate)| {
-            forward_rows(shape, score, range.start, alpha.into_slice(), aggregate.into_slice());
+            forward_rows(shape, score, known, range.start, (alpha.into_slice(), aggregate.into_slice()));
         },
     );
 }
@@ -113,9 +124,9 @@ pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
     shape: Shape<'a, T>,
     score: C,
+    known: Option<KnownSums<'a, T>>,
     first: usize,
-    alpha: &'a mut [T],
-    aggregate: &'a mut [T],
+    (alpha, aggregate): (&'a mut [T], &'a mut [T]),
 ) {
     let (heads, width) = (shape.heads, shape.width);
     let offsets = shape.targets.offsets;
@@ -123,10 +134,10 @@ pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let mut own = j;
-        if let Some(known) = shape.targets.known {
-            own = known.rows[j] as usize;
-            if let Some((source, lost)) = known.lost(j, heads) {
-                let before = &known.state.buffers[AGGREGATE][own * heads * width..];
+        if let Some(KnownSums { before, aggregate: known }) = known {
+            own = before.rows[j] as usize;
+            if let Some((source, lost)) = before.lost(j, heads) {
+                let before = &known[own * heads * width..];
                 for ((aggregate, before), &lost) in
                     aggregate.chunks_exact_mut(width).zip(before.chunks_exact(width)).zip(lost)
                 {

@@ -3,7 +3,7 @@
 //! For head k of target j with in-neighbours i, values v of width F and C = F/K columns per head:
 //!
 //! ```text
-//! alpha_ijk = softmax_i(LeakyReLU_0.2(source_ik + target_jk))        out_jk = sum_i alpha_ijk v_ik + bias_k
+//! alpha_ijk = softmax_i(LeakyReLU(source_ik + target_jk))        out_jk = sum_i alpha_ijk v_ik + bias_k
 //! source_ik = a_src_k . v_ik        target_jk = a_dst_k . v_jk
 //! ```
 //!
@@ -16,7 +16,6 @@ use pulp::Simd;
 use super::aggregate::{source_chunks, target_chunks};
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
-use crate::layers::SCORE_SLOPE;
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Rows};
 
@@ -36,6 +35,8 @@ pub(crate) struct Shape<'a, T> {
     pub(crate) source_scores: &'a [T],
     /// One score per target and head.
     pub(crate) target_scores: &'a [T],
+    /// Slope of the LeakyReLU.
+    pub(crate) slope: T,
 }
 
 impl<'a, T: Real> Shape<'a, T> {
@@ -102,7 +103,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
     out: &'a mut [T],
 ) {
     let Shape { block, heads, width, source_scores, target_scores, .. } = shape;
-    let (columns, slope) = (width / heads, T::from_f64(SCORE_SLOPE));
+    let (columns, slope) = (width / heads, shape.slope);
     for (row, out) in out.chunks_exact_mut(width).enumerate() {
         let target = first + row;
         let neighbours = block.in_neighbours(target);
@@ -165,7 +166,7 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real>(
     d_target: &'a mut [T],
 ) {
     let Shape { block, heads, source_scores, target_scores, .. } = shape;
-    let slope = T::from_f64(SCORE_SLOPE);
+    let slope = shape.slope;
     for (row, d_target) in d_target.chunks_exact_mut(heads).enumerate() {
         let target = first + row;
         let neighbours = block.in_neighbours(target);

@@ -16,10 +16,10 @@ use pulp::Simd;
 
 use super::aggregate::{Score, Shape, SumGradients};
 use super::heads::{ConsecutiveRows, RowList, dots_by_head, sums_by_head};
+use super::in_edges::InEdges;
 use super::prefetch::prefetch_row;
 use super::softmax;
 use super::weighted::RowSums;
-use crate::layers::{LayerShape, Targets};
 use crate::real::Real;
 
 /// The targets of a block with their slots.
@@ -28,8 +28,9 @@ pub(crate) struct Slots<'a, T> {
     pub(crate) block: Block<'a>,
     /// Where each target's slots begin, and their number: [`begins`].
     pub(crate) begins: &'a [usize],
-    /// Rows after the matrix are `width` long.
-    pub(crate) shape: LayerShape,
+    pub(crate) heads: usize,
+    /// How long rows are after the matrix.
+    pub(crate) width: usize,
     /// The rows to sum, which are `heads` x `width` long.
     pub(crate) rows: &'a [T],
 }
@@ -78,7 +79,7 @@ impl<'a, T: Real> Slots<'a, T> {
 
     /// Whether a target's slots hold its heads' sums; else they hold its sources' rows.
     pub(crate) fn sums(&self, target: usize) -> bool {
-        self.edges(target).len() > self.shape.heads
+        self.edges(target).len() > self.heads
     }
 
     /// A target's slots, counted from the first slot of target `first`.
@@ -88,9 +89,8 @@ impl<'a, T: Real> Slots<'a, T> {
 
     /// What passes over the edges have to know.
     pub(crate) fn edge_shape(&self) -> Shape<'a, T> {
-        let LayerShape { width, heads } = self.shape;
-        let targets = Targets::of_block(self.block, self.rows, heads * width);
-        Shape { targets, heads, width: heads * width, h: self.rows }
+        let width = self.heads * self.width;
+        Shape { targets: InEdges::of_block(self.block), heads: self.heads, width, h: self.rows }
     }
 }
 
@@ -107,9 +107,9 @@ pub(crate) fn attend_simd<'a, S: Simd, T: Real, C: Score<T>>(
 ) {
     let first = targets.start;
     for n in targets {
-        let alpha = rows_of_mut(alpha, slots.edges_from(n, first), slots.shape.heads);
+        let alpha = rows_of_mut(alpha, slots.edges_from(n, first), slots.heads);
         score.row(simd, slots.edge_shape(), n, n, alpha);
-        softmax::attention(simd, alpha, slots.shape.heads);
+        softmax::attention(simd, alpha, slots.heads);
         fill_target(simd, slots, n, first, alpha, filled);
     }
 }
@@ -126,13 +126,13 @@ pub(crate) fn fill_simd<'a, S: Simd, T: Real>(
 ) {
     let first = targets.start;
     for n in targets {
-        fill_target(simd, slots, n, first, rows_of(alpha, slots.edges(n), slots.shape.heads), filled);
+        fill_target(simd, slots, n, first, rows_of(alpha, slots.edges(n), slots.heads), filled);
     }
 }
 
 #[inline(always)]
 fn fill_target<S: Simd, T: Real>(simd: S, slots: Slots<'_, T>, n: usize, first: usize, alpha: &[T], filled: &mut [T]) {
-    let LayerShape { width, heads } = slots.shape;
+    let Slots { heads, width, .. } = slots;
     let filled = rows_of_mut(filled, slots.of(n, first), heads * width);
     let neighbours = slots.edge_shape().neighbours(n);
     if slots.sums(n) {
@@ -147,7 +147,7 @@ fn fill_target<S: Simd, T: Real>(simd: S, slots: Slots<'_, T>, n: usize, first: 
 /// For some targets whose slots hold their sources' rows, what the matrix makes of those where it has met all sources:
 /// `outputs`, a row for each.
 pub(crate) fn copy_projected<T: Real>(slots: Slots<'_, T>, targets: Range<usize>, outputs: &[T], projected: &mut [T]) {
-    let (first, width) = (targets.start, slots.shape.width);
+    let (first, width) = (targets.start, slots.width);
     for n in targets.filter(|&n| !slots.sums(n)) {
         let projected = rows_of_mut(projected, slots.of(n, first), width);
         for (slot, &i) in projected.chunks_exact_mut(width).zip(slots.block.in_neighbours(n)) {
@@ -167,7 +167,7 @@ pub(crate) fn collect_simd<'a, S: Simd, T: Real>(
     projected: &'a [T],
     aggregate: &'a mut [T],
 ) {
-    let LayerShape { width, heads } = slots.shape;
+    let Slots { heads, width, .. } = slots;
     for (at, aggregate) in aggregate.chunks_exact_mut(heads * width).enumerate() {
         let n = first + at;
         let projected = rows_of(projected, slots.of(n, first), width);
@@ -191,7 +191,7 @@ pub(crate) fn share_out_simd<'a, S: Simd, T: Real>(
     d_aggregate: &'a [T],
     d_projected: &'a mut [T],
 ) {
-    let LayerShape { width, heads } = slots.shape;
+    let Slots { heads, width, .. } = slots;
     for (at, d_aggregate) in d_aggregate.chunks_exact(heads * width).enumerate() {
         let n = first + at;
         let d_projected = rows_of_mut(d_projected, slots.of(n, first), width);
@@ -228,7 +228,7 @@ pub(crate) fn backward_targets_simd<'a, S: Simd, T: Real, C: Score<T>>(
     first: usize,
     (d_score, d_target): (&'a mut [T], &'a mut [T]),
 ) {
-    let LayerShape { width, heads } = slots.shape;
+    let Slots { heads, width, .. } = slots;
     let all = heads * width;
     for (at, d_target) in d_target.chunks_exact_mut(score.target_width()).enumerate() {
         let n = first + at;

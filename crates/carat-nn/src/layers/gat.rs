@@ -16,13 +16,15 @@ use pulp::Simd;
 
 use super::gat_pair::GatPair;
 use super::{
-    Attention, Cost, LayerPair, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
+    Attention, Costs, Layer, LayerPair, LayerShape, LayerState, Products, State, TargetState, Targets, Upstream,
     per_head,
 };
 use crate::buffer::Buffer;
-use crate::kernels::aggregate::{self, AGGREGATE, Gradients, Saved, Score, Shape, SourceGradient};
+use crate::cost::{Cost, LayerSizes};
+use crate::kernels::aggregate::{self, Gradients, KnownSums, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
+use crate::kernels::in_edges::InEdges;
 use crate::kernels::prefetch::{Lookahead, prefetch_row};
 use crate::kernels::vector;
 use crate::kernels::weighted::RowSums;
@@ -38,13 +40,39 @@ const CHUNK_NODES: usize = 64;
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
 pub(crate) const SCORE_SLOPE: f64 = 0.2;
 
-/// Where the sources' state keeps u and the value matrices side by side.
-pub(super) const U: usize = 1;
-pub(super) const PACKED: usize = 2;
+/// What sources offer.
+#[derive(Debug, Default)]
+pub(super) struct Sources<T> {
+    /// u_src_k . h_i, sources x heads.
+    pub(super) score: Buffer<T>,
+    /// u_src and u_dst, each K vectors side by side.
+    pub(super) u: Buffer<T>,
+    /// The value matrices side by side.
+    pub(super) packed: Buffer<T>,
+}
 
-/// Where the targets' state keeps their own scores and, for products, the vectors led through the value matrices.
-pub(super) const TARGET_SCORE: usize = 1;
-const FOLDED: usize = 2;
+/// What targets come to, beside their attention.
+#[derive(Debug, Default)]
+pub(super) struct Sums<T> {
+    /// sum_i alpha_ijk h_i, targets x heads x F.
+    pub(super) aggregate: Buffer<T>,
+    /// u_dst_k . h_j, targets x heads.
+    pub(super) score: Buffer<T>,
+    /// For products, the vectors led through the value matrices.
+    folded: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Debug, Default)]
+pub(super) struct Scratch<T> {
+    pub(super) d_aggregate: Buffer<T>,
+    pub(super) d_packed: Buffer<T>,
+    pub(super) d_score: Buffer<T>,
+    /// Of the sources' scores, then of the targets'.
+    pub(super) d_node_score: Buffer<T>,
+    /// Summed, then by chunk.
+    d_u: Buffer<T>,
+}
 
 /// The GAT layer.
 #[derive(Debug, Clone, Copy)]
@@ -65,70 +93,35 @@ impl<T: Real> Attention<T> for Gat {
         ]
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let LayerShape { width, heads } = pass.shape;
-        let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
-        let [source_score, u, packed] = &mut state.buffers;
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
+        let LayerShape { width, heads } = layer.shape;
+        let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
+        let Sources { score, u, packed } = state.fill();
         if first == 0 {
-            prepare(weight, [att_src, att_dst], pass.shape, u, sized(packed, weight.len()));
+            prepare(weight, [att_src, att_dst], layer.shape, u, sized(packed, weight.len()));
         }
-        let source_score = sized(source_score, pass.h.len() / width * heads);
-        node_scores(&mut source_score[first * heads..], &pass.h[first * width..], &u[..heads * width], heads);
+        let score = sized(score, layer.h.len() / width * heads);
+        node_scores(&mut score[first * heads..], &layer.h[first * width..], &u[..heads * width], heads);
     }
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
-        sources: &SourceState<T>,
+        layer: Layer<'_, T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
-        let aggregate = aggregate(pass, sources, targets, state);
-        per_head::average(out, aggregate, &sources.buffers[PACKED], bias, pass.shape);
-    }
-
-    /// A target's own input takes part in its scores alone: u_dst_k . h_j.
-    fn own_vectors<'a>(&self, LayerShape { width, heads }: LayerShape, sources: &'a SourceState<T>) -> Option<&'a [T]> {
-        Some(&sources.buffers[U][heads * width..])
-    }
-
-    /// v . out_j = v . bias + sum_k ((1/K) W_k^T v) . aggregate_jk: a few numbers per target instead of F.
-    fn products(
-        &self,
-        pass: Pass<'_, T>,
-        sources: &SourceState<T>,
-        targets: Targets<'_, T>,
-        vectors: &[T],
-        products: &mut [T],
-        state: &mut TargetState<T>,
-    ) {
-        let LayerShape { width, heads } = pass.shape;
-        let [_, _, _, bias] = cut(pass.parameters, lengths(pass.shape));
-        let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
-        let mut folded = std::mem::take(&mut state.buffers[FOLDED]);
-        per_head::fold(&mut folded, vectors, &sources.buffers[PACKED], pass.shape);
-        let dot = |vector: &[T]| vector.iter().zip(bias).map(|(v, bias)| *v * *bias).sum::<T>();
-        let folded_bias: Vec<T> = vectors.chunks_exact(width).map(dot).collect();
-        let aggregate = Matrix::new(aggregate(pass, sources, targets, state), rows, all);
-        dense::add_products(products, aggregate, Matrix::new(&folded, count, all), Some(&folded_bias));
-        state.buffers[FOLDED] = folded;
-    }
-
-    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
-        let LayerSizes { width, heads, sources, targets, edges } = sizes;
-        let (row, all) = (width, heads * width);
-        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
-        let operations = 6.0 * targets * all * width + 6.0 * edges * all + 6.0 * (sources + targets) * all;
-        // The aggregate and its gradient are written once and read twice; h is read by three passes, and d_h written.
-        let numbers = 6.0 * targets * all + 4.0 * sources * row + 2.0 * targets * row + 3.0 * all * width;
-        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
+        let [_, _, _, bias] = cut(layer.parameters, lengths(layer.shape));
+        let (sources, TargetState { alpha, own }) = (sources.read(), state);
+        let Sums { aggregate, score, .. } = own.fill();
+        let aggregate = sum_inputs(layer, sources, targets, [alpha, aggregate, score]);
+        per_head::average(out, aggregate, &sources.packed, bias, layer.shape);
     }
 
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
@@ -136,40 +129,88 @@ impl<T: Real> Attention<T> for Gat {
         d_h: &mut [T],
     ) {
         let targets = block.num_targets();
-        let weights = lengths(pass.shape)[0];
-        let [.., d_bias] = cut_mut(d_parameters, lengths(pass.shape));
+        let weights = lengths(layer.shape)[0];
+        let [.., d_bias] = cut_mut(d_parameters, lengths(layer.shape));
         dense::add_column_sums(d_bias, upstream.d_out);
-        let aggregate = &state.targets.buffers[AGGREGATE];
-        let [d_aggregate, d_packed, ..] = &mut state.scratch;
-        let d_aggregate = sized(d_aggregate, targets * pass.shape.heads * pass.shape.width);
+        let (Sources { packed, .. }, Sums { aggregate, .. }) = (state.sources.read(), state.targets.own.read());
+        let Scratch { d_aggregate, d_packed, .. } = state.scratch.fill();
+        let d_aggregate = sized(d_aggregate, targets * layer.shape.heads * layer.shape.width);
         let d_packed = sized(d_packed, weights);
-        let packed = &state.sources.buffers[PACKED];
-        per_head::average_backward(upstream.d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
-        sums_backward(pass, block, upstream.d_attention, state, d_parameters, d_h);
+        per_head::average_backward(upstream.d_out, aggregate, packed, layer.shape, [d_packed, d_aggregate]);
+        sums_backward(layer, block, upstream.d_attention, state, d_parameters, d_h);
     }
 
-    fn pair(&self) -> Option<&dyn LayerPair<T>> {
+    fn as_products(&self) -> Option<&dyn Products<T>> {
+        Some(self)
+    }
+
+    fn as_pair(&self) -> Option<&dyn LayerPair<T>> {
         Some(&GatPair)
+    }
+
+    fn as_costs(&self) -> Option<&dyn Costs> {
+        Some(self)
     }
 }
 
-/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the first two
+impl<T: Real> Products<T> for Gat {
+    /// A target's own input takes part in its scores alone: u_dst_k . h_j.
+    fn own_vectors<'a>(&self, LayerShape { width, heads }: LayerShape, sources: &'a State) -> &'a [T] {
+        &sources.read::<Sources<T>>().u[heads * width..]
+    }
+
+    /// v . out_j = v . bias + sum_k ((1/K) W_k^T v) . aggregate_jk: a few numbers per target instead of F.
+    fn products(
+        &self,
+        layer: Layer<'_, T>,
+        sources: &State,
+        targets: Targets<'_, T>,
+        vectors: &[T],
+        products: &mut [T],
+        state: &mut TargetState<T>,
+    ) {
+        let LayerShape { width, heads } = layer.shape;
+        let [_, _, _, bias] = cut(layer.parameters, lengths(layer.shape));
+        let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
+        let (sources, TargetState { alpha, own }) = (sources.read::<Sources<T>>(), state);
+        let Sums { aggregate, score, folded } = own.fill();
+        per_head::fold(folded, vectors, &sources.packed, layer.shape);
+        let dot = |vector: &[T]| vector.iter().zip(bias).map(|(v, bias)| *v * *bias).sum::<T>();
+        let folded_bias: Vec<T> = vectors.chunks_exact(width).map(dot).collect();
+        let aggregate = Matrix::new(sum_inputs(layer, sources, targets, [alpha, aggregate, score]), rows, all);
+        dense::add_products(products, aggregate, Matrix::new(folded, count, all), Some(&folded_bias));
+    }
+}
+
+impl Costs for Gat {
+    fn cost(&self, sizes: LayerSizes) -> Cost {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all) = (width, heads * width);
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        let operations = 6.0 * targets * all * width + 6.0 * edges * all + 6.0 * (sources + targets) * all;
+        // The aggregate and its gradient are written once and read twice; h is read by three passes, and d_h written.
+        let numbers = 6.0 * targets * all + 4.0 * sources * row + 2.0 * targets * row + 3.0 * all * width;
+        Cost::new(operations, numbers + sizes.edge_numbers())
+    }
+}
+
+/// The rest of the backward layer, from the gradients of the sums and of the packed value matrices, which stand in the first two
 /// rooms of the state's scratch.
 pub(super) fn sums_backward<T: Real>(
-    pass: Pass<'_, T>,
+    layer: Layer<'_, T>,
     block: Block<'_>,
     d_attention: &[T],
     state: &mut LayerState<T>,
     d_parameters: &mut [T],
     d_h: &mut [T],
 ) {
-    let LayerShape { width, heads } = pass.shape;
+    let LayerShape { width, heads } = layer.shape;
     let (sources, targets) = (block.num_sources(), block.num_targets());
-    let [source_score, u, _] = &state.sources.buffers;
-    let target_score = &state.targets.buffers[TARGET_SCORE];
+    let Sources { score: source_score, u, .. } = state.sources.read();
+    let Sums { score: target_score, .. } = state.targets.own.read();
     let alpha = &state.targets.alpha;
-    let [d_aggregate, d_packed, d_score, d_node_score, d_u, _] = &mut state.scratch;
-    let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
+    let Scratch { d_aggregate, d_packed, d_score, d_node_score, d_u } = state.scratch.fill();
+    let shape = Shape { targets: InEdges::of_block(block), heads, width, h: layer.h };
     let score = GatScore { source_score, target_score, first: 0, heads };
     let d_score = sized(d_score, block.num_edges() * heads);
     let (d_source_score, d_target_score) =
@@ -183,35 +224,39 @@ pub(super) fn sums_backward<T: Real>(
     aggregate::backward_sources(block, shape, own, gradients, d_h, d_source_score, d_u_parts);
     d_u.fill(T::ZERO);
     dense::add_column_sums(d_u, d_u_parts);
-    weights_backward(pass, Parts::one(d_packed), d_u, d_parameters);
+    weights_backward(layer, Parts::one(d_packed), d_u, d_parameters);
 }
 
 /// The gradients of the parameters that scores and values share, from those of the packed value matrices and of u.
-pub(super) fn weights_backward<T: Real>(pass: Pass<'_, T>, d_packed: Parts<'_, T>, d_u: &[T], d_parameters: &mut [T]) {
-    let LayerShape { width, heads } = pass.shape;
-    let [weight, att_src, att_dst, _] = cut(pass.parameters, lengths(pass.shape));
-    let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(pass.shape));
+pub(super) fn weights_backward<T: Real>(
+    layer: Layer<'_, T>,
+    d_packed: Parts<'_, T>,
+    d_u: &[T],
+    d_parameters: &mut [T],
+) {
+    let LayerShape { width, heads } = layer.shape;
+    let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
+    let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(layer.shape));
     let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
     let sides = [Side { att: att_src, d_u: d_u_src }, Side { att: att_dst, d_u: d_u_dst }];
     let outputs = (Rows::new(d_weight, width), Rows::new(d_att_src, 1), Rows::new(d_att_dst, 1));
     per_head::weight_chunks(heads * width, width).run(outputs, |range, (d_weight, d_att_src, d_att_dst)| {
         let outputs = (d_weight.into_slice(), d_att_src.into_slice(), d_att_dst.into_slice());
-        weight_gradients(weight, d_packed, sides, pass.shape, range.start, outputs);
+        weight_gradients(weight, d_packed, sides, layer.shape, range.start, outputs);
     });
 }
 
-/// Fills the attention and the sums of the inputs; gives the sums.
-pub(super) fn aggregate<'a, T: Real>(
-    pass: Pass<'_, T>,
-    sources: &SourceState<T>,
+/// Fills the attention, the sums of the inputs and the targets' own scores; gives the sums.
+pub(super) fn sum_inputs<'a, T: Real>(
+    layer: Layer<'_, T>,
+    Sources { score: source_score, u, .. }: &Sources<T>,
     targets: Targets<'_, T>,
-    state: &'a mut TargetState<T>,
+    [alpha, aggregate, target_score]: [&'a mut Buffer<T>; 3],
 ) -> &'a [T] {
-    let LayerShape { width, heads } = pass.shape;
-    let [source_score, u, _] = &sources.buffers;
-    let [aggregate, target_score, _] = &mut state.buffers;
-    let target_score = match (targets.known, targets.products) {
-        (Some(known), _) => &known.state.buffers[TARGET_SCORE][..],
+    let LayerShape { width, heads } = layer.shape;
+    let known = targets.known.map(|known| (known.before(), known.state.own.read::<Sums<T>>()));
+    let target_score = match (known, targets.products) {
+        (Some((_, known)), _) => &known.score[..],
         (None, Some(products)) => products,
         (None, None) => {
             let target_score = sized(target_score, targets.len() * heads);
@@ -219,10 +264,12 @@ pub(super) fn aggregate<'a, T: Real>(
             target_score
         }
     };
-    let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+    let alpha = sized(alpha, targets.num_edges() * heads);
     let aggregate = sized(aggregate, targets.len() * heads * width);
-    let shape = Shape { targets, heads, width, h: pass.h };
-    aggregate::forward(shape, GatScore { source_score, target_score, first: 0, heads }, alpha, aggregate);
+    let shape = Shape { targets: targets.edges(), heads, width, h: layer.h };
+    let score = GatScore { source_score, target_score, first: 0, heads };
+    let known = known.map(|(before, known)| KnownSums { before, aggregate: &known.aggregate });
+    aggregate::forward(shape, score, known, alpha, aggregate);
     aggregate
 }
 

@@ -26,14 +26,16 @@ use std::ops::Range;
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::gat::{GatScore, NodeScores, PACKED, TARGET_SCORE, lengths, node_score_rows, node_scores, prepare};
-use super::gat::{aggregate as aggregate_inputs, sums_backward, weights_backward};
+use super::gat::{GatScore, NodeScores, Scratch, Sources, Sums, lengths, node_score_rows, node_scores, prepare};
+use super::gat::{sum_inputs, sums_backward, weights_backward};
 use super::{
-    Attention, Gat, LayerPair, LayerShape, LayerState, PairState, PairedLayer, TargetState, Targets, Upstream, per_head,
+    Attention, Gat, LayerPair, LayerShape, LayerState, PairedLayer, State, TargetState, Targets, Upstream, per_head,
 };
+use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
-use crate::kernels::aggregate::{self, AGGREGATE, Shape};
+use crate::kernels::aggregate::{self, Shape};
 use crate::kernels::heads::dots_by_head;
+use crate::kernels::in_edges::InEdges;
 use crate::kernels::slots::{self, Saved, SlotGradients, Slots, rows_of};
 use crate::kernels::{dense, vector};
 use crate::matrix::{piece_count, row_chunks};
@@ -47,12 +49,26 @@ const EDGE_WORK: usize = 4;
 /// The same by which the shares of two threads took equally long on Cora.
 const SHARED_EDGE_WORK: usize = 3;
 
-/// Where the pair's state keeps v.
-const V: usize = 0;
-
-/// Two GAT layers. The pair's state keeps v, the slots, and what the lower layer makes of them.
+/// Two GAT layers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GatPair;
+
+/// What the two keep beside their own states.
+#[derive(Debug, Default)]
+struct Together<T> {
+    /// v_src and v_dst, or v_dst alone where the outputs between the layers are kept.
+    v: Buffer<T>,
+    /// The slots, and what the lower layer makes of them.
+    slots: Buffer<T>,
+    projected: Buffer<T>,
+    d_slots: Buffer<T>,
+    d_projected: Buffer<T>,
+    /// Gradients that chunks of targets begin: of both layers' matrices and biases.
+    parts: Buffer<T>,
+    d_u: Buffer<T>,
+    /// Summed, then by chunk of sources.
+    d_v: Buffer<T>,
+}
 
 impl<T: Real> LayerPair<T> for GatPair {
     fn pays(&self, LayerShape { width, heads }: LayerShape, [_, block]: [Block<'_>; 2]) -> bool {
@@ -62,7 +78,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         slots * width + edges < block.num_sources() * width
     }
 
-    fn costs(&self, shape: LayerShape, [below, above]: [Block<'_>; 2]) -> Option<[Cost; 2]> {
+    fn costs(&self, shape: LayerShape, [below, above]: [Block<'_>; 2]) -> [Cost; 2] {
         let [lower, upper] = [below, above].map(|block| LayerSizes::of(shape, block));
         let (row, all) = (lower.width, lower.heads * lower.width);
         let slots = slots::begins(above, shape.heads)[above.num_targets()] as f64;
@@ -76,34 +92,36 @@ impl<T: Real> LayerPair<T> for GatPair {
         // Sums, slots and their gradients are written once and read twice; h is read by three passes, and d_h written.
         let lower_numbers = 6.0 * (lower.targets + slots) * all + 4.0 * lower.sources * row + 3.0 * all * row;
         let upper_numbers = 6.0 * upper.targets * all + 2.0 * upper.targets * row + 3.0 * all * row;
-        Some([
+        [
             Cost::new(lower_operations, lower_numbers + lower.edge_numbers()),
             Cost::new(upper_operations, upper_numbers + upper.edge_numbers()),
-        ])
+        ]
     }
 
     fn forward(
         &self,
         [lower, upper]: [PairedLayer<'_, T>; 2],
         [lower_state, upper_state]: [&mut LayerState<T>; 2],
-        pair: &mut PairState<T>,
+        pair: &mut State,
         between: Option<&mut [T]>,
         out: &mut [T],
     ) {
-        let (shape, block) = (lower.pass.shape, upper.block);
+        let (shape, block) = (lower.layer.shape, upper.block);
         let LayerShape { width, heads } = shape;
         let all = heads * width;
-        let [.., lower_bias] = cut(lower.pass.parameters, lengths(shape));
-        let [weight, att_src, att_dst, bias] = cut(upper.pass.parameters, lengths(shape));
-        Gat.sources(lower.pass, 0, &mut lower_state.sources);
-        let targets = Targets::of_block(lower.block, lower.pass.h, width);
-        let below = aggregate_inputs(lower.pass, &lower_state.sources, targets, &mut lower_state.targets);
+        let [.., lower_bias] = cut(lower.layer.parameters, lengths(shape));
+        let [weight, att_src, att_dst, bias] = cut(upper.layer.parameters, lengths(shape));
+        Gat.sources(lower.layer, 0, &mut lower_state.sources);
+        let targets = Targets::of_block(lower.block, lower.layer.h, width);
+        let (lower_sources, TargetState { alpha, own }) = (lower_state.sources.read(), &mut lower_state.targets);
+        let Sums { aggregate, score, .. } = own.fill();
+        let below = sum_inputs(lower.layer, lower_sources, targets, [alpha, aggregate, score]);
 
-        let [source_score, u, packed] = &mut upper_state.sources.buffers;
+        let Sources { score: source_score, u, packed } = upper_state.sources.fill();
         prepare(weight, [att_src, att_dst], shape, u, sized(packed, weight.len()));
-        let lower_packed = &lower_state.sources.buffers[PACKED];
+        let Sources { packed: lower_packed, .. } = lower_sources;
         let layers = Layers { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] };
-        let [aggregate, target_score, _] = &mut upper_state.targets.buffers;
+        let Sums { aggregate, score: target_score, .. } = upper_state.targets.own.fill();
         let outputs = Outputs {
             source_score: sized(source_score, block.num_sources() * heads),
             target_score: sized(target_score, block.num_targets() * heads),
@@ -112,8 +130,8 @@ impl<T: Real> LayerPair<T> for GatPair {
             out,
         };
         match between {
-            None => layers.sums_first(u, pair, outputs),
-            Some(between) => layers.sources_first(u, pair, between, outputs),
+            None => layers.sums_first(u, pair.fill(), outputs),
+            Some(between) => layers.sources_first(u, pair.fill(), between, outputs),
         }
     }
 
@@ -122,31 +140,31 @@ impl<T: Real> LayerPair<T> for GatPair {
         [lower, upper]: [PairedLayer<'_, T>; 2],
         [lower_upstream, upstream]: [Upstream<'_, T>; 2],
         [lower_state, upper_state]: [&mut LayerState<T>; 2],
-        pair: &mut PairState<T>,
+        pair: &mut State,
         [d_lower, d_upper]: [&mut [T]; 2],
         d_h: &mut [T],
     ) {
-        let (shape, block) = (lower.pass.shape, upper.block);
+        let (shape, block) = (lower.layer.shape, upper.block);
         let LayerShape { width, heads } = shape;
         let (all, targets, weights) = (heads * width, block.num_targets(), heads * width * width);
         let [.., d_bias] = cut_mut(d_upper, lengths(shape));
         let [.., d_lower_bias] = cut_mut(d_lower, lengths(shape));
-        let PairState { buffers: [v, filled, projected], scratch: [d_slots, d_projected, parts, d_u] } = pair;
-        let LayerState { sources, targets: TargetState { alpha, buffers: upper_buffers }, scratch } = upper_state;
-        let [d_aggregate, _, d_score, d_node_score, d_v, _] = scratch;
-        let [source_score, u, packed] = &sources.buffers;
-        let (aggregate, target_score) = (&upper_buffers[AGGREGATE], &upper_buffers[TARGET_SCORE]);
-        let [d_below, d_lower_packed, ..] = &mut lower_state.scratch;
-        let lower_packed = &lower_state.sources.buffers[PACKED];
-        let below = &lower_state.targets.buffers[AGGREGATE];
-        // The way forth formed the lower layer's outputs and left the slots to be filled here.
-        let has_outputs = !upper.pass.h.is_empty();
+        let Together { v, slots: filled, projected, d_slots, d_projected, parts, d_u, d_v } = pair.fill();
+        let Sources { score: source_score, u, packed } = upper_state.sources.read();
+        let TargetState { alpha, own } = &upper_state.targets;
+        let Sums { aggregate, score: target_score, .. } = own.read();
+        let Scratch { d_aggregate, d_score, d_node_score, .. } = upper_state.scratch.fill();
+        let Sources { packed: lower_packed, .. } = lower_state.sources.read();
+        let Sums { aggregate: below, .. } = lower_state.targets.own.read();
+        let Scratch { d_aggregate: d_below, d_packed: d_lower_packed, .. } = lower_state.scratch.fill();
+        // The forward pass formed the lower layer's outputs and left the slots to be filled here.
+        let has_outputs = !upper.layer.h.is_empty();
         if has_outputs {
             per_head::fold(v, u, lower_packed, shape);
         }
 
         // From the output to the scores and the slots, for some targets after another.
-        let slots = Slots { block, begins: &slots::begins(block, heads), shape, rows: below };
+        let slots = Slots { block, begins: &slots::begins(block, heads), heads, width, rows: below };
         let (chunks, part_width) = (chunks(slots), 2 * (weights + width));
         let parts = sized(parts, chunks.len() * part_width);
         let d_slots = sized(d_slots, slots.count() * all);
@@ -169,7 +187,7 @@ impl<T: Real> LayerPair<T> for GatPair {
             let (filled, projected) = (known.0.into_slice(), known.1.into_slice());
             if has_outputs {
                 slots::fill(slots, range.clone(), alpha, filled);
-                slots::copy_projected(slots, range.clone(), upper.pass.h, projected);
+                slots::copy_projected(slots, range.clone(), upper.layer.h, projected);
             }
             let (d_aggregate, d_projected, d_slots) = (wide.0.into_slice(), wide.1.into_slice(), wide.2.into_slice());
             let [d_packed, d_lower_packed, d_bias, d_lower_bias] =
@@ -204,7 +222,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         vectors.backward(d_lower_packed, d_u);
 
         // u . bias1 takes part in every score.
-        let [.., lower_bias] = cut(lower.pass.parameters, lengths(shape));
+        let [.., lower_bias] = cut(lower.layer.parameters, lengths(shape));
         let mut d_scores = vec![T::ZERO; heads];
         dense::add_column_sums(&mut d_scores, d_target_score);
         for (k, (u, d_u)) in u.chunks_exact(width).zip(d_u.chunks_exact_mut(width)).enumerate() {
@@ -213,8 +231,8 @@ impl<T: Real> LayerPair<T> for GatPair {
                 d_lower_bias[f] += d_scores[k % heads] * u[f];
             }
         }
-        weights_backward(upper.pass, d_packed, d_u, d_upper);
-        sums_backward(lower.pass, lower.block, lower_upstream.d_attention, lower_state, d_lower, d_h);
+        weights_backward(upper.layer, d_packed, d_u, d_upper);
+        sums_backward(lower.layer, lower.block, lower_upstream.d_attention, lower_state, d_lower, d_h);
     }
 }
 
@@ -239,19 +257,19 @@ struct Outputs<'a, T> {
 
 impl<'a, T: Real> Layers<'a, T> {
     /// The lower layer's matrices meet the slots.
-    fn sums_first(self, u: &[T], pair: &mut PairState<T>, outputs: Outputs<'_, T>) {
+    fn sums_first(self, u: &[T], pair: &mut Together<T>, outputs: Outputs<'_, T>) {
         let Self { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] } = self;
         let LayerShape { width, heads } = shape;
         let all = heads * width;
         let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
-        let [v, filled, projected] = &mut pair.buffers;
+        let Together { v, slots: filled, projected, .. } = pair;
         per_head::fold(v, u, lower_packed, shape);
         let ((v_src, v_dst), (u_src, u_dst)) = (v.split_at(heads * all), u.split_at(all));
         node_scores(source_score, below, v_src, heads);
         let constants: Vec<T> =
             self.bias_scores(u_src).zip(self.bias_scores(u_dst)).map(|(src, dst)| src + dst).collect();
 
-        let slots = Slots { block, begins: &slots::begins(block, heads), shape, rows: below };
+        let slots = Slots { block, begins: &slots::begins(block, heads), heads, width, rows: below };
         let numbers = (EdgeRows::new(alpha, block.offsets(), heads), Rows::new(target_score, heads));
         let wide = (
             EdgeRows::new(sized(filled, slots.count() * all), slots.begins, all),
@@ -271,7 +289,7 @@ impl<'a, T: Real> Layers<'a, T> {
     }
 
     /// The lower layer's matrices meet the sources of the upper one, for whoever wants to know their outputs.
-    fn sources_first(self, u: &[T], pair: &mut PairState<T>, between: &mut [T], outputs: Outputs<'_, T>) {
+    fn sources_first(self, u: &[T], pair: &mut Together<T>, between: &mut [T], outputs: Outputs<'_, T>) {
         let Self { block, shape, lower: [lower_packed, _], upper: [packed, bias], .. } = self;
         let LayerShape { width, heads } = shape;
         let all = heads * width;
@@ -279,10 +297,10 @@ impl<'a, T: Real> Layers<'a, T> {
         let (u_src, u_dst) = u.split_at(all);
         self.source_outputs(between);
         node_scores(source_score, between, u_src, heads);
-        let v_dst = &mut pair.buffers[V];
+        let v_dst = &mut pair.v;
         per_head::fold(v_dst, u_dst, lower_packed, shape);
         let constants: Vec<T> = self.bias_scores(u_dst).collect();
-        let edges = Shape { targets: Targets::of_block(block, between, width), heads, width, h: between };
+        let edges = Shape { targets: InEdges::of_block(block), heads, width, h: between };
         let numbers = (EdgeRows::new(alpha, block.offsets(), heads), Rows::new(target_score, heads));
         let wide = (Rows::new(aggregate, all), Rows::new(out, width));
         let work = |n: usize| width + block.in_neighbours(n).len() * SHARED_EDGE_WORK;
@@ -293,7 +311,7 @@ impl<'a, T: Real> Layers<'a, T> {
                 let (aggregate, out) = (wide.0.into_slice(), wide.1.into_slice());
                 self.target_scores(range.clone(), v_dst, &constants, target_score);
                 let score = GatScore { source_score, target_score, first: range.start, heads };
-                aggregate::forward_rows(edges, score, range.start, alpha, aggregate);
+                aggregate::forward_rows(edges, score, None, range.start, (alpha, aggregate));
                 per_head::average(out, aggregate, packed, bias, shape);
             },
         );
@@ -345,7 +363,7 @@ impl<'a, T: Real> Layers<'a, T> {
 
 /// The targets in chunks of about equal work: both layers' matrices, for slots and for targets, and sums over edges.
 fn chunks<T: Real>(slots: Slots<'_, T>) -> Chunks {
-    let LayerShape { width, heads } = slots.shape;
+    let Slots { heads, width, .. } = slots;
     let work = |n: usize| {
         let summed = if slots.sums(n) { slots.edges(n).len() * heads * SHARED_EDGE_WORK } else { 0 };
         (slots.of(n, 0).len() + 1) * width + summed
@@ -420,7 +438,7 @@ fn vector_rows_backward_simd<'a, S: Simd, T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::Pass;
+    use crate::layers::Layer;
     use carat_graph::{BlockBuilder, Graph};
     use proptest::prelude::*;
 
@@ -434,8 +452,8 @@ mod tests {
         found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()))
     }
 
-    fn pass<'a>(shape: LayerShape, parameters: &'a [f64], h: &'a [f64]) -> Pass<'a, f64> {
-        Pass { shape, parameters, h }
+    fn layer<'a>(shape: LayerShape, parameters: &'a [f64], h: &'a [f64]) -> Layer<'a, f64> {
+        Layer { shape, parameters, h }
     }
 
     /// The gradients of both layers' parameters and of the lower one's inputs.
@@ -460,36 +478,35 @@ mod tests {
             let d_out = values(above.num_targets() * WIDTH, 4);
             let d_attention = [below, above].map(|block| values(block.num_edges() * heads, 5));
 
-            let mut states = [LayerState::default(), LayerState::default()];
+            let mut one_by_one = [LayerState::default(), LayerState::default()];
             let mut between = vec![0.0; below.num_targets() * WIDTH];
             let mut out = vec![0.0; above.num_targets() * WIDTH];
-            let mut layer = |l: usize, block, input: &[f64], output: &mut [f64]| {
-                Gat.sources(pass(shape, &parameters[l], input), 0, &mut states[l].sources);
-                let LayerState { sources, targets, .. } = &mut states[l];
-                Gat.targets(pass(shape, &parameters[l], input), sources, Targets::of_block(block, input, WIDTH), output, targets);
+            let mut run = |l: usize, block, input: &[f64], output: &mut [f64]| {
+                Gat.sources(layer(shape, &parameters[l], input), 0, &mut one_by_one[l].sources);
+                let LayerState { sources, targets, .. } = &mut one_by_one[l];
+                Gat.targets(layer(shape, &parameters[l], input), sources, Targets::of_block(block, input, WIDTH), output, targets);
             };
-            layer(0, below, &h, &mut between);
-            layer(1, above, &between, &mut out);
-            let one_by_one = states.clone();
+            run(0, below, &h, &mut between);
+            run(1, above, &between, &mut out);
             let mut expected: Gradients = ([(); 2].map(|()| vec![0.0; length]), vec![0.0; h.len()]);
             let mut d_between = vec![0.0; between.len()];
             let upstream = Upstream { d_out: &d_out, d_attention: &d_attention[1] };
-            Gat.backward(pass(shape, &parameters[1], &between), above, upstream, &mut states[1], &mut expected.0[1], &mut d_between);
+            Gat.backward(layer(shape, &parameters[1], &between), above, upstream, &mut one_by_one[1], &mut expected.0[1], &mut d_between);
             let upstream = Upstream { d_out: &d_between, d_attention: &d_attention[0] };
-            Gat.backward(pass(shape, &parameters[0], &h), below, upstream, &mut states[0], &mut expected.0[0], &mut expected.1);
+            Gat.backward(layer(shape, &parameters[0], &h), below, upstream, &mut one_by_one[0], &mut expected.0[0], &mut expected.1);
 
             let layers = |between| {
-                [PairedLayer { pass: pass(shape, &parameters[0], &h), block: below }, PairedLayer { pass: pass(shape, &parameters[1], between), block: above }]
+                [PairedLayer { layer: layer(shape, &parameters[0], &h), block: below }, PairedLayer { layer: layer(shape, &parameters[1], between), block: above }]
             };
             let [mut lower, mut upper] = [LayerState::default(), LayerState::default()];
-            let mut pair = PairState::default();
+            let mut pair = State::default();
             let mut together = vec![f64::NAN; out.len()];
             GatPair.forward(layers(&[]), [&mut lower, &mut upper], &mut pair, None, &mut together);
             prop_assert!(close(&together, &out));
             prop_assert!(close(&upper.targets.alpha, &one_by_one[1].targets.alpha));
             let mut kept = [LayerState::default(), LayerState::default()];
             let [kept_lower, kept_upper] = &mut kept;
-            let mut pair_kept = PairState::default();
+            let mut pair_kept = State::default();
             let mut found_between = vec![f64::NAN; between.len()];
             together.fill(f64::NAN);
             GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_between), &mut together);
@@ -499,11 +516,11 @@ mod tests {
                 let row = n * WIDTH..(n + 1) * WIDTH;
                 let is_source = above.sources().contains(&(n as u32));
                 prop_assert!(!is_source || close(&found_between[row.clone()], &between[row.clone()]), "output {n}");
-                let scores = [&one_by_one, &kept].map(|states| &states[1].sources.buffers[0][n * heads..(n + 1) * heads]);
+                let scores = [&one_by_one, &kept].map(|states| &states[1].sources.read::<Sources<f64>>().score[n * heads..(n + 1) * heads]);
                 prop_assert!(!is_source || close(scores[0], scores[1]), "score {n}");
                 prop_assert!(is_source || found_between[row].iter().all(|value| *value == 0.0), "no output {n}");
             }
-            let after_one_by_one = (layers(&between), one_by_one, PairState::default());
+            let after_one_by_one = (layers(&between), one_by_one, State::default());
             for (layers, [mut lower, mut upper], mut pair) in
                 [(layers(&[]), [lower, upper], pair), (layers(&found_between), kept, pair_kept), after_one_by_one]
             {

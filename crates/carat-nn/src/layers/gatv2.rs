@@ -13,9 +13,9 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{
-    Attention, Cost, Known, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream,
-};
+use super::{Attention, Costs, Known, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream};
+use crate::buffer::Buffer;
+use crate::cost::{Cost, LayerSizes};
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
 use crate::kernels::aggregate::{source_chunks, target_chunks};
 use crate::kernels::heads::{ListedRows, RowList, dots_by_head};
@@ -29,12 +29,34 @@ use crate::rows::{ChunkRows, EdgeRows, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 use carat_graph::Block;
 
-/// Where the targets' state keeps r.
-const R: usize = 0;
-
 /// The GATv2 layer.
 #[derive(Debug, Clone, Copy)]
 pub struct GatV2;
+
+/// What sources offer: l, sources x heads x F.
+#[derive(Debug, Default)]
+struct Sources<T> {
+    l: Buffer<T>,
+}
+
+/// What targets keep beside their attention.
+#[derive(Debug, Default)]
+struct Projected<T> {
+    /// r, targets x heads x F.
+    r: Buffer<T>,
+    /// One target's sums by head and chunk, where in-edges are subtracted from them.
+    sums: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Debug, Default)]
+struct Scratch<T> {
+    d_l: Buffer<T>,
+    d_r: Buffer<T>,
+    d_score: Buffer<T>,
+    /// By chunk of targets.
+    d_att: Buffer<T>,
+}
 
 /// Lengths of att, lin_l.{weight,bias}, lin_r.{weight,bias}, bias.
 fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 6] {
@@ -55,36 +77,37 @@ impl<T: Real> Attention<T> for GatV2 {
         ]
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
-        let LayerShape { width, heads } = pass.shape;
-        let [_, weight_l, bias_l, ..] = cut(pass.parameters, lengths(pass.shape));
-        let l = sized(&mut state.buffers[0], pass.h.len() * heads);
-        project(&mut l[first * heads * width..], &pass.h[first * width..], weight_l, bias_l);
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
+        let LayerShape { width, heads } = layer.shape;
+        let [_, weight_l, bias_l, ..] = cut(layer.parameters, lengths(layer.shape));
+        let Sources { l } = state.fill();
+        let l = sized(l, layer.h.len() * heads);
+        project(&mut l[first * heads * width..], &layer.h[first * width..], weight_l, bias_l);
     }
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
-        sources: &SourceState<T>,
+        layer: Layer<'_, T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
-        let [att, _, _, weight_r, bias_r, bias] = cut(pass.parameters, lengths(pass.shape));
-        let [r, sums, _] = &mut state.buffers;
+        let LayerShape { width, heads } = layer.shape;
+        let [att, _, _, weight_r, bias_r, bias] = cut(layer.parameters, lengths(layer.shape));
+        let (Sources { l }, TargetState { alpha, own }) = (sources.read(), state);
+        let Projected { r, sums } = own.fill();
         let r = match targets.known {
-            Some(known) => &known.state.buffers[R][..],
+            Some(known) => &known.state.own.read::<Projected<T>>().r[..],
             None => {
                 let r = sized(r, targets.len() * heads * width);
                 project(r, targets.h, weight_r, bias_r);
                 r
             }
         };
-        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
-        let view = View { targets, heads, width, att, l: &sources.buffers[0], r };
+        let alpha = sized(alpha, targets.num_edges() * heads);
+        let view = View { targets, heads, width, att, l, r };
         let chunks = target_chunks(targets.offsets);
-        // One target's sums by head, where in-edges are subtracted from them.
         let sum_width = if targets.known.is_some() { heads * width } else { 0 };
         let sums = sized(sums, chunks.len() * sum_width);
         let outputs = (
@@ -98,38 +121,26 @@ impl<T: Real> Attention<T> for GatV2 {
         });
     }
 
-    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
-        let LayerSizes { width, heads, sources, targets, edges } = sizes;
-        let (row, all, nodes) = (width, heads * width, sources + targets);
-        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the value,
-        // 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
-        let operations = 6.0 * nodes * all * width + 19.0 * edges * all;
-        // l and r are written once and read by three passes; their gradients are written once and read twice.
-        let numbers =
-            7.0 * nodes * all + 2.0 * nodes * row + 2.0 * sources * row + 2.0 * targets * row + 6.0 * all * width;
-        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
-    }
-
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let all = heads * width;
         let (sources, targets) = (block.num_sources(), block.num_targets());
-        let [att, weight_l, _, weight_r, _, _] = cut(pass.parameters, lengths(pass.shape));
-        let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(pass.shape));
-        let (l, r) = (&state.sources.buffers[0], &state.targets.buffers[0]);
+        let [att, weight_l, _, weight_r, _, _] = cut(layer.parameters, lengths(layer.shape));
+        let [d_att, d_weight_l, d_bias_l, d_weight_r, d_bias_r, d_bias] = cut_mut(d_parameters, lengths(layer.shape));
+        let (Sources { l }, Projected { r, .. }) = (state.sources.read(), state.targets.own.read());
         let alpha = &state.targets.alpha[..];
-        let [d_l, d_r, d_score, d_att_parts, ..] = &mut state.scratch;
+        let Scratch { d_l, d_r, d_score, d_att: d_att_parts } = state.scratch.fill();
         dense::add_column_sums(d_bias, upstream.d_out);
 
-        let view = View { targets: Targets::of_block(block, pass.h, width), heads, width, att, l, r };
+        let view = View { targets: Targets::of_block(block, layer.h, width), heads, width, att, l, r };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_r = sized(d_r, targets * all);
         let chunks = target_chunks(block.offsets());
@@ -155,12 +166,30 @@ impl<T: Real> Attention<T> for GatV2 {
             [(sources, &*d_l, d_weight_l, d_bias_l), (targets, &*d_r, d_weight_r, d_bias_r)]
         {
             dense::add_column_sums(d_bias, d_projected);
-            let h = Matrix::new(pass.h, rows, width);
+            let h = Matrix::new(layer.h, rows, width);
             multiply_add(MatrixMut::new(d_weight, all, width), Matrix::new(d_projected, rows, all).t(), h, T::ONE);
         }
         let (d_l, d_r) = (Matrix::new(d_l, sources, all), Matrix::new(d_r, targets, all));
         multiply(MatrixMut::new(d_h, sources, width), d_l, Matrix::new(weight_l, all, width), T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_r, Matrix::new(weight_r, all, width), T::ONE);
+    }
+
+    fn as_costs(&self) -> Option<&dyn Costs> {
+        Some(self)
+    }
+}
+
+impl Costs for GatV2 {
+    fn cost(&self, sizes: LayerSizes) -> Cost {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all, nodes) = (width, heads * width, sources + targets);
+        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the value,
+        // 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
+        let operations = 6.0 * nodes * all * width + 19.0 * edges * all;
+        // l and r are written once and read by three passes; their gradients are written once and read twice.
+        let numbers =
+            7.0 * nodes * all + 2.0 * nodes * row + 2.0 * sources * row + 2.0 * targets * row + 6.0 * all * width;
+        Cost::new(operations, numbers + sizes.edge_numbers())
     }
 }
 
@@ -200,7 +229,7 @@ impl<T: Real> View<'_, T> {
     /// The l of a target's in-neighbours, followed by those of the next targets'.
     #[inline(always)]
     fn neighbours(&self, target: usize) -> ListedRows<'_, T> {
-        let list = self.targets.neighbours_from(target);
+        let list = self.targets.edges().neighbours_from(target);
         ListedRows { list, h: self.l, width: self.heads * self.width, ahead: Lookahead::over(self.l) }
     }
 
@@ -248,7 +277,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
         let mut own = j;
         if let Some(known) = view.targets.known {
             own = known.rows[j] as usize;
-            if let Some((source, lost)) = known.lost(j, heads) {
+            if let Some((source, lost)) = known.before().lost(j, heads) {
                 // Deletions of one target stand together and share its sums.
                 if summed != own {
                     view.sums(simd, known, own, sums);

@@ -17,21 +17,19 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{
-    Attention, Cost, LayerShape, LayerSizes, LayerState, Pass, SourceState, TargetState, Targets, Upstream, per_head,
-};
-use crate::kernels::aggregate::{self, Gradients, Saved, Score, Shape, SourceGradient};
+use super::{Attention, Costs, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream, per_head};
+use crate::buffer::Buffer;
+use crate::cost::{Cost, LayerSizes};
+use crate::kernels::aggregate::{self, Gradients, KnownSums, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{RowList, dots_by_head};
+use crate::kernels::in_edges::InEdges;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::weighted::RowSums;
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, cut_mut, sized};
-
-/// Where a target's state keeps t.
-const T_BUFFER: usize = 1;
 
 /// Nodes per column from which products with the joint matrices save more than making these costs.
 const JOINT_FROM: usize = 4;
@@ -49,6 +47,38 @@ fn head_matrix<T>(weight: &[T], k: usize, width: usize) -> Matrix<'_, T> {
 /// The Graph Transformer layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Transformer;
+
+/// What sources offer.
+#[derive(Debug, Default)]
+struct Sources<T> {
+    /// The value matrices side by side.
+    packed: Buffer<T>,
+    /// The M_k side by side, and c; both empty where they are not worth it.
+    joint: Buffer<T>,
+    joint_bias: Buffer<T>,
+}
+
+/// What targets come to, beside their attention.
+#[derive(Debug, Default)]
+struct Sums<T> {
+    /// sum_i alpha_ijk h_i, targets x heads x F.
+    aggregate: Buffer<T>,
+    /// t and, without joint matrices, q; both targets x heads x F.
+    t: Buffer<T>,
+    q: Buffer<T>,
+}
+
+/// Room for the backward pass.
+#[derive(Debug, Default)]
+struct Scratch<T> {
+    d_aggregate: Buffer<T>,
+    d_score: Buffer<T>,
+    d_t: Buffer<T>,
+    d_q: Buffer<T>,
+    d_packed: Buffer<T>,
+    /// Of the M_k, then of c.
+    d_joint: Buffer<T>,
+}
 
 /// Lengths of lin_key, lin_query, lin_value and lin_skip, each weight then bias.
 fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 8] {
@@ -72,18 +102,17 @@ impl<T: Real> Attention<T> for Transformer {
         parameters
     }
 
-    fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>) {
+    fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
         if first > 0 {
             return;
         }
-        let LayerShape { width, heads } = pass.shape;
-        let [key, _, query, query_bias, value, ..] = cut(pass.parameters, lengths(pass.shape));
-        // The value matrices side by side, the M_k side by side, and c; the last two are empty where they are not worth it.
-        let [packed, joint, joint_bias] = &mut state.buffers;
-        per_head::pack(sized(packed, value.len()), value, pass.shape);
+        let LayerShape { width, heads } = layer.shape;
+        let [key, _, query, query_bias, value, ..] = cut(layer.parameters, lengths(layer.shape));
+        let Sources { packed, joint, joint_bias } = state.fill();
+        per_head::pack(sized(packed, value.len()), value, layer.shape);
         joint.clear();
         joint_bias.clear();
-        if pass.h.len() / width >= JOINT_FROM * width {
+        if layer.h.len() / width >= JOINT_FROM * width {
             let (joint, joint_bias) = (sized(joint, key.len()), sized(joint_bias, heads * width));
             let scale = T::ONE / T::from_f64(width as f64).sqrt();
             for k in 0..heads {
@@ -99,20 +128,21 @@ impl<T: Real> Attention<T> for Transformer {
 
     fn targets(
         &self,
-        pass: Pass<'_, T>,
-        sources: &SourceState<T>,
+        layer: Layer<'_, T>,
+        sources: &State,
         targets: Targets<'_, T>,
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let (rows, all) = (targets.len(), heads * width);
-        let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(pass.parameters, lengths(pass.shape));
-        let [packed, joint, joint_bias] = &sources.buffers;
-        let [aggregate, t, q] = &mut state.buffers;
+        let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(layer.parameters, lengths(layer.shape));
+        let (Sources { packed, joint, joint_bias }, TargetState { alpha, own }) = (sources.read(), state);
+        let Sums { aggregate, t, q } = own.fill();
+        let known = targets.known.map(|known| (known.before(), known.state.own.read::<Sums<T>>()));
         let h_targets = Matrix::new(targets.h, rows, width);
-        let t = match targets.known {
-            Some(known) => &known.state.buffers[T_BUFFER][..],
+        let t = match known {
+            Some((_, known)) => &known.t[..],
             None if !joint.is_empty() => {
                 let t = sized(t, rows * all);
                 dense::affine(t, h_targets, Matrix::new(joint, width, all), joint_bias);
@@ -123,17 +153,18 @@ impl<T: Real> Attention<T> for Transformer {
                 let q = sized(q, rows * all);
                 dense::affine(q, h_targets, Matrix::new(query, all, width).t(), query_bias);
                 let scale = T::ONE / T::from_f64(width as f64).sqrt();
-                per_head::multiply_heads(t, q, key, false, scale, pass.shape);
+                per_head::multiply_heads(t, q, key, false, scale, layer.shape);
                 t
             }
         };
 
-        let alpha = sized(&mut state.alpha, targets.num_edges() * heads);
+        let alpha = sized(alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
-        let shape = Shape { targets, heads, width, h: pass.h };
-        aggregate::forward(shape, TransformerScore { t, heads, width }, alpha, aggregate);
+        let shape = Shape { targets: targets.edges(), heads, width, h: layer.h };
+        let known = known.map(|(before, known)| KnownSums { before, aggregate: &known.aggregate });
+        aggregate::forward(shape, TransformerScore { t, heads, width }, known, alpha, aggregate);
 
-        per_head::average(out, aggregate, packed, skip_bias, pass.shape);
+        per_head::average(out, aggregate, packed, skip_bias, layer.shape);
         multiply_add(MatrixMut::new(out, rows, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
         // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
@@ -146,41 +177,28 @@ impl<T: Real> Attention<T> for Transformer {
         }
     }
 
-    fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
-        let LayerSizes { width, heads, sources, targets, edges } = sizes;
-        let (row, all) = (width, heads * width);
-        // Queries with keys, values and the skip connection, forward and for both gradients, and the joint matrices of
-        // queries and keys, where these save something. Per edge and column: the score, the sum, d_alpha and d_t, 2
-        // operations each, and 4 for d_h.
-        let (joint, apart) = (targets * all * width + all * width * width, 2.0 * targets * all * width);
-        let operations = 6.0 * (joint.min(apart) + targets * (all + width) * width) + 12.0 * edges * all;
-        // t, the aggregate and their gradients: each is written once and read twice, t thrice.
-        let numbers = 13.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
-        Some(Cost::new(operations, numbers + sizes.edge_numbers()))
-    }
-
     fn backward(
         &self,
-        pass: Pass<'_, T>,
+        layer: Layer<'_, T>,
         block: Block<'_>,
         upstream: Upstream<'_, T>,
         state: &mut LayerState<T>,
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = pass.shape;
+        let LayerShape { width, heads } = layer.shape;
         let (targets, all) = (block.num_targets(), heads * width);
         let Upstream { d_out, d_attention } = upstream;
-        let [key, _, query, query_bias, value, _, skip, _] = cut(pass.parameters, lengths(pass.shape));
+        let [key, _, query, query_bias, value, _, skip, _] = cut(layer.parameters, lengths(layer.shape));
         let [d_key, _, d_query, d_query_bias, d_value, d_value_bias, d_skip, d_skip_bias] =
-            cut_mut(d_parameters, lengths(pass.shape));
-        let [packed, joint, _] = &state.sources.buffers;
-        let [aggregate, t, q] = &state.targets.buffers;
+            cut_mut(d_parameters, lengths(layer.shape));
+        let Sources { packed, joint, .. } = state.sources.read();
+        let Sums { aggregate, t, q } = state.targets.own.read();
         let alpha = &state.targets.alpha;
-        let [d_aggregate, d_score, d_t, d_q, d_packed, d_joint] = &mut state.scratch;
+        let Scratch { d_aggregate, d_score, d_t, d_q, d_packed, d_joint } = state.scratch.fill();
 
         // Skip connection.
-        let h_targets = Matrix::new(pass.h, targets, width);
+        let h_targets = Matrix::new(layer.h, targets, width);
         let d_rows = Matrix::new(d_out, targets, width);
         dense::add_column_sums(d_skip_bias, d_out);
         multiply_add(MatrixMut::new(d_skip, width, width), d_rows.t(), h_targets, T::ONE);
@@ -198,11 +216,11 @@ impl<T: Real> Attention<T> for Transformer {
         }
         let d_aggregate = sized(d_aggregate, targets * all);
         let d_packed = sized(d_packed, value.len());
-        per_head::average_backward(d_out, aggregate, packed, pass.shape, [d_packed, d_aggregate]);
-        per_head::unpack(d_value, d_packed, pass.shape);
+        per_head::average_backward(d_out, aggregate, packed, layer.shape, [d_packed, d_aggregate]);
+        per_head::unpack(d_value, d_packed, layer.shape);
 
         // Attention.
-        let shape = Shape { targets: Targets::of_block(block, pass.h, width), heads, width, h: pass.h };
+        let shape = Shape { targets: InEdges::of_block(block), heads, width, h: layer.h };
         let score = TransformerScore { t, heads, width };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_t = sized(d_t, targets * all);
@@ -226,7 +244,7 @@ impl<T: Real> Attention<T> for Transformer {
             let parts = d_key.chunks_exact_mut(width * width).zip(d_query.chunks_exact_mut(width * width));
             for (k, ((d_key, d_query), d_query_bias)) in parts.zip(d_query_bias.chunks_exact_mut(width)).enumerate() {
                 let (key, query) = (head_matrix(key, k, width), head_matrix(query, k, width));
-                let d_joint = side_by_side(d_joint, k, pass.shape);
+                let d_joint = side_by_side(d_joint, k, layer.shape);
                 let (bias, d_bias) = (&query_bias[k * width..][..width], &d_joint_bias[k * width..][..width]);
                 multiply_add(MatrixMut::new(d_query, width, width), key, d_joint.t(), T::ONE);
                 multiply_add(MatrixMut::new(d_key, width, width), query, d_joint, T::ONE);
@@ -238,12 +256,31 @@ impl<T: Real> Attention<T> for Transformer {
         }
         // t = W_k^T q / sqrt(F), q = W_q h + b_q.
         let d_q = sized(d_q, targets * all);
-        per_head::add_gradient(d_key, q, d_t, scale, pass.shape);
-        per_head::multiply_heads(d_q, d_t, key, true, scale, pass.shape);
+        per_head::add_gradient(d_key, q, d_t, scale, layer.shape);
+        per_head::multiply_heads(d_q, d_t, key, true, scale, layer.shape);
         dense::add_column_sums(d_query_bias, d_q);
         let d_q = Matrix::new(d_q, targets, all);
         multiply_add(MatrixMut::new(d_query, all, width), d_q.t(), h_targets, T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_q, Matrix::new(query, all, width), T::ONE);
+    }
+
+    fn as_costs(&self) -> Option<&dyn Costs> {
+        Some(self)
+    }
+}
+
+impl Costs for Transformer {
+    fn cost(&self, sizes: LayerSizes) -> Cost {
+        let LayerSizes { width, heads, sources, targets, edges } = sizes;
+        let (row, all) = (width, heads * width);
+        // Queries with keys, values and the skip connection, forward and for both gradients, and the joint matrices of
+        // queries and keys, where these save something. Per edge and column: the score, the sum, d_alpha and d_t, 2
+        // operations each, and 4 for d_h.
+        let (joint, apart) = (targets * all * width + all * width * width, 2.0 * targets * all * width);
+        let operations = 6.0 * (joint.min(apart) + targets * (all + width) * width) + 12.0 * edges * all;
+        // t, the aggregate and their gradients: each is written once and read twice, t thrice.
+        let numbers = 13.0 * targets * all + 5.0 * sources * row + 4.0 * targets * row + 9.0 * all * width;
+        Cost::new(operations, numbers + sizes.edge_numbers())
     }
 }
 

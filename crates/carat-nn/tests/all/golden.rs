@@ -2,7 +2,7 @@
 
 use crate::support::{Golden, close, compare_gradient, data_dir, network, small_graph, small_set};
 use carat_graph::{BlockBuilder, Blocks, Dataset};
-use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace};
+use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, Pass, Workspace};
 
 const LOGITS: f64 = 1e-4;
 const ATTENTION: f64 = 1e-5;
@@ -23,13 +23,12 @@ fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<Named>) {
 fn gradients_on(network: &Network<f32>, dataset: &Dataset, blocks: &Blocks, labels: &[u32]) -> (f64, Vec<Named>) {
     let input = Input::for_training(dataset.features(), blocks.nodes());
     let mut work = Workspace::default();
-    let mut gradient = vec![0.0; network.parameters().len()];
-    network.forward(blocks, &input, &mut work);
-    let loss = network.loss_and_gradient(blocks, &input, labels, &mut work, &mut gradient);
+    let mut pass = network.forward(blocks, &input, Keep::Deletions, &mut work);
+    let loss = pass.loss_and_gradient(labels);
     let layout = network.layout();
     let named = layout.iter().map(|(parameter, range)| {
         let mut values = vec![0.0; parameter.len()];
-        layout.export(parameter, &gradient[range], &mut values);
+        layout.export(parameter, &pass.gradient()[range], &mut values);
         (parameter.name.clone(), parameter.shape.clone(), values)
     });
     (loss, named.collect())
@@ -50,8 +49,9 @@ fn a_small_graph_with_every_awkward_shape() {
         let network: Network<f32> = network(config, &golden, None);
         let blocks = Blocks::whole(dataset.graph(), layers);
         let mut work = Workspace::default();
-        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
-        for (found, expected) in work.scores().iter().zip(golden.floats("logits")) {
+        let input = Input::new(dataset.features(), blocks.nodes());
+        let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
+        for (found, expected) in pass.scores().iter().zip(golden.floats("logits")) {
             close(*found, expected, LOGITS, &format!("{what} logits"));
         }
         for l in 0..layers {
@@ -60,7 +60,7 @@ fn a_small_graph_with_every_awkward_shape() {
                 let place = dataset.graph().in_neighbours(d).binary_search(&s).unwrap();
                 let id = dataset.graph().in_edges(d).start + place;
                 for k in 0..heads {
-                    let found = work.attention(l)[id * heads + k];
+                    let found = pass.attention(l)[id * heads + k];
                     close(found, expected[edge * heads + k], ATTENTION, &format!("{what} attention {l}"));
                 }
             }
@@ -87,16 +87,18 @@ fn graphs_are_read_out_as_by_global_add_pool() {
         let mut builder = BlockBuilder::new(dataset.graph());
         let blocks = builder.build_graphs(set, &[0, 1, 2, 3, 4, 5, 6], layers);
         let mut work = Workspace::default();
-        network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+        let input = Input::new(dataset.features(), blocks.nodes());
+        let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
         let expected = golden.floats("logits");
-        assert_eq!(work.scores().len(), expected.len());
-        for (found, expected) in work.scores().iter().zip(&expected) {
+        assert_eq!(pass.scores().len(), expected.len());
+        for (found, expected) in pass.scores().iter().zip(&expected) {
             close(*found, *expected, LOGITS, &format!("{what} logits"));
         }
         // Alone or in another order a graph has the same scores.
         let some = builder.build_graphs(set, &[5, 3, 0], layers);
-        network.forward(&some, &Input::new(dataset.features(), some.nodes()), &mut work);
-        for (found, g) in work.scores().chunks_exact(3).zip([5, 3, 0]) {
+        let input = Input::new(dataset.features(), some.nodes());
+        let pass = network.forward(&some, &input, Keep::Deletions, &mut work);
+        for (found, g) in pass.scores().chunks_exact(3).zip([5, 3, 0]) {
             for (found, expected) in found.iter().zip(&expected[g * 3..]) {
                 close(*found, *expected, LOGITS, &format!("{what} logits, alone"));
             }
@@ -125,14 +127,16 @@ fn cora() {
         let expected = golden.floats("logits");
         let whole = Blocks::whole(dataset.graph(), layers);
         let mut work = Workspace::default();
-        network.forward(&whole, &Input::new(dataset.features(), whole.nodes()), &mut work);
+        let input = Input::new(dataset.features(), whole.nodes());
+        let pass = network.forward(&whole, &input, Keep::Deletions, &mut work);
         let alone = BlockBuilder::new(dataset.graph()).build(&nodes, layers);
         let mut alone_work = Workspace::default();
-        network.forward(&alone, &Input::new(dataset.features(), alone.nodes()), &mut alone_work);
+        let input = Input::new(dataset.features(), alone.nodes());
+        let alone_pass = network.forward(&alone, &input, Keep::Deletions, &mut alone_work);
         for (at, &n) in nodes.iter().enumerate() {
             for c in 0..7 {
-                close(work.scores()[n as usize * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits"));
-                close(alone_work.scores()[at * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits, cut"));
+                close(pass.scores()[n as usize * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits"));
+                close(alone_pass.scores()[at * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits, cut"));
             }
         }
         let edges = golden.integers("attention_edges");
@@ -143,7 +147,7 @@ fn cora() {
                 let place = dataset.graph().in_neighbours(d).binary_search(&s).unwrap();
                 let id = dataset.graph().in_edges(d).start + place;
                 for k in 0..heads {
-                    let found = work.attention(l)[id * heads + k];
+                    let found = pass.attention(l)[id * heads + k];
                     close(found, expected[at * heads + k], ATTENTION, &format!("{what} attention {l}"));
                 }
             }

@@ -2,7 +2,7 @@
 
 use carat_graph::{BlockBuilder, Blocks, CsrMatrix, Features, Graph};
 use carat_nn::check::{self, ParameterCheck};
-use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, loss};
+use carat_nn::{AttentionKind, Deletion, Input, Keep, Network, NetworkConfig, Pass, Workspace, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -37,7 +37,7 @@ fn sparse_features(rng: &mut ChaCha8Rng) -> Features {
 }
 
 fn examine(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labels: &[u32], what: &str) {
-    let prediction = check::gradient_with(network, blocks, input, labels, |_, _| 0.0);
+    let prediction = check::gradient_with(network, blocks, input, labels, |_| 0.0);
     let with_attention = check::gradient(network, blocks, input, labels);
     for ParameterCheck { name, error, largest, analytic, numeric } in prediction.into_iter().chain(with_attention) {
         if name.ends_with("lin_key.bias") {
@@ -106,14 +106,14 @@ fn every_parameter_of_few_targets_and_the_lean_pass() {
         examine(&mut network, &blocks, &input, &labels, &format!("few targets, {arch} K={heads} L={layers}"));
 
         let (mut whole, mut lean) = (Workspace::default(), Workspace::default());
-        network.forward(&blocks, &input, &mut whole);
-        network.forward_lean(&blocks, &input, &mut lean);
-        let mut gradients = [(); 2].map(|()| vec![f64::NAN; network.parameters().len()]);
-        for (work, gradient) in [&mut whole, &mut lean].into_iter().zip(&mut gradients) {
+        let mut whole = network.forward(&blocks, &input, Keep::Deletions, &mut whole);
+        let mut lean = network.forward(&blocks, &input, Keep::Gradients, &mut lean);
+        for pass in [&mut whole, &mut lean] {
             let direct: Vec<f64> = (0..13 * heads).map(|e| (e % 5) as f64 - 2.0).collect();
-            *work.attention_gradient(layers - 1) = direct.clone();
-            *work.attention_gradient(layers - 2) = direct;
-            network.loss_and_gradient(&blocks, &input, &labels, work, gradient);
+            for layer in pass.attention_and_gradients().into_iter().skip(layers - 2) {
+                layer.gradient.clone_from(&direct);
+            }
+            pass.loss_and_gradient(&labels);
         }
         let same = |a: &[f64], b: &[f64]| {
             assert_eq!(a.len(), b.len());
@@ -124,7 +124,14 @@ fn every_parameter_of_few_targets_and_the_lean_pass() {
         };
         same(whole.scores(), lean.scores());
         (0..layers).for_each(|l| same(whole.attention(l), lean.attention(l)));
-        same(&gradients[0], &gradients[1]);
+        same(whole.gradient(), lean.gradient());
+        // Deletions may be asked of either.
+        let [mut found, mut expected] = [Vec::new(), Vec::new()];
+        let edges = blocks.layer(layers - 1).num_edges() as u32;
+        let deletions: Vec<Deletion> = (0..edges).map(|edge| Deletion::of_edge(&blocks, edge)).collect();
+        whole.scores_without(&deletions, &mut expected);
+        lean.scores_without(&deletions, &mut found);
+        same(&expected, &found);
     }
 }
 
@@ -159,10 +166,9 @@ fn the_loss_is_the_mean_cross_entropy_of_the_labelled_targets() {
     let blocks = BlockBuilder::new(&graph).build(&[0, 3, 4, 8], 2);
     let input = Input::for_training(&features, blocks.nodes());
     let mut work = Workspace::default();
-    let mut gradient = vec![0.0; network.parameters().len()];
-    network.forward(&blocks, &input, &mut work);
-    let value = network.loss_and_gradient(&blocks, &input, &[2, 0, 1], &mut work, &mut gradient);
-    let rows = work.scores().chunks_exact(3).zip([2, 0, 1]);
+    let mut pass = network.forward(&blocks, &input, Keep::Gradients, &mut work);
+    let value = pass.loss_and_gradient(&[2, 0, 1]);
+    let rows = pass.scores().chunks_exact(3).zip([2, 0, 1]);
     let mean = rows.map(|(scores, label)| loss::cross_entropy(scores, label)).sum::<f64>() / 3.0;
     assert!((value - mean).abs() < 1e-14);
 }

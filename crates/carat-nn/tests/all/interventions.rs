@@ -1,7 +1,7 @@
 //! The central test: deleting an edge by computing again what it changes equals deleting it and running everything.
 
 use carat_graph::{BlockBuilder, Blocks, Features, Graph};
-use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Rerun, Workspace, loss};
+use carat_nn::{AttentionKind, Deletion, Input, Keep, Network, NetworkConfig, Pass, Workspace, loss};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -54,8 +54,8 @@ fn brute_force(network: &Network<f64>, graph: &Graph, features: &Features, edge:
     let cut = Graph::from_edges(graph.num_nodes(), &src, &dst).unwrap();
     let blocks = Blocks::whole(&cut, network.config().layers);
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::new(features, blocks.nodes()), &mut work);
-    work.scores().to_vec()
+    let input = Input::new(features, blocks.nodes());
+    network.forward(&blocks, &input, Keep::Deletions, &mut work).scores().to_vec()
 }
 
 proptest! {
@@ -73,8 +73,9 @@ proptest! {
                     BlockBuilder::new(&graph).build(&[9, 0, 3, 14, 15, 5], layers)
                 };
                 let mut work = Workspace::default();
-                network.forward(&blocks, &Input::new(&features, blocks.nodes()), &mut work);
-                let (scores, attention) = (work.scores().to_vec(), work.attention(0).to_vec());
+                let input = Input::new(&features, blocks.nodes());
+                let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
+                let (scores, attention) = (pass.scores().to_vec(), pass.attention(0).to_vec());
 
                 let block = blocks.layer(layers - 1);
                 let targets = 0..blocks.targets().len();
@@ -82,12 +83,12 @@ proptest! {
                     .flat_map(|j| (block.offsets()[j]..block.offsets()[j + 1]).map(move |e| (j, e)))
                     .map(|(j, e)| Deletion { target: j as u32, edge: e as u32 })
                     .collect();
-                let (mut rerun, mut found) = (Rerun::default(), Vec::new());
+                let mut found = Vec::new();
                 // Twice: the second time buffers hold the first's leftovers.
-                network.scores_without(&blocks, &deletions[deletions.len() / 2..], &mut work, &mut rerun, &mut found);
-                network.scores_without(&blocks, &deletions, &mut work, &mut rerun, &mut found);
-                prop_assert_eq!(work.scores(), &scores[..], "the pass with all edges is left alone");
-                prop_assert_eq!(work.attention(0), &attention[..]);
+                pass.scores_without(&deletions[deletions.len() / 2..], &mut found);
+                pass.scores_without(&deletions, &mut found);
+                prop_assert_eq!(pass.scores(), &scores[..], "the pass with all edges is left alone");
+                prop_assert_eq!(pass.attention(0), &attention[..]);
 
                 for (deletion, found) in deletions.iter().zip(found.chunks_exact(CLASSES)) {
                     let node = blocks.targets()[deletion.target as usize];

@@ -8,7 +8,7 @@
 //! and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its edges.
 
 use carat_graph::Blocks;
-use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
+use carat_nn::{Deletion, Keep, Pass, Real, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -38,14 +38,10 @@ impl Entities {
     }
 }
 
-/// A step's inputs beyond the network: the batch, and where the run stands.
+/// A step beyond its forward pass: the labels, and where the run stands.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'a, T> {
-    /// The batch's receptive field; labelled entities come first.
-    pub blocks: &'a Blocks,
-    /// Its features.
-    pub input: &'a Input<T>,
-    /// Labels of the first entities.
+pub struct Step<'a> {
+    /// Labels of the first entities of the pass.
     pub labels: &'a [u32],
     /// Epoch, counted from 1.
     pub epoch: usize,
@@ -75,9 +71,7 @@ pub struct Regulariser<T> {
     teacher: Option<Teacher>,
     independence: Independence,
     vote: Vote,
-    rerun: Rerun<T>,
     scores: Vec<T>,
-    round_work: Workspace<T>,
     probabilities: Vec<T>,
 }
 
@@ -92,9 +86,7 @@ impl<T: Real> Regulariser<T> {
             teacher,
             independence: Independence::default(),
             vote: Vote::default(),
-            rerun: Rerun::default(),
             scores: Vec::new(),
-            round_work: Workspace::default(),
             probabilities: Vec::new(),
         }
     }
@@ -104,99 +96,96 @@ impl<T: Real> Regulariser<T> {
         self.teacher.as_mut()
     }
 
-    /// Whether it deletes edges one by one, for which a forward pass has to keep everything.
-    pub(crate) fn deletes_alone(&self) -> bool {
-        self.config.arm == Arm::Causal && self.config.interventions == Interventions::Exact
+    /// What it needs of a forward pass: edges are deleted one by one, or not.
+    pub(crate) fn keep(&self) -> Keep {
+        let deletes = self.config.arm == Arm::Causal && self.config.interventions == Interventions::Exact;
+        if deletes { Keep::Deletions } else { Keep::Gradients }
     }
 
-    /// L_c after a forward pass of `network`, whose gradient (times lambda) is left in `work` for the backward pass.
-    pub fn apply(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> f64 {
-        let targets = self.targets(network, step, work);
-        targets.pull(step.blocks, network.config().heads, self.config.lambda.values(), work)
+    /// L_c of a forward pass, whose gradient (times lambda) is left with the pass.
+    pub fn apply(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> f64 {
+        let targets = self.targets(pass, step);
+        targets.pull(pass, self.config.lambda.values())
     }
 
-    /// What attention is to be pulled towards after a forward pass of `network`. Nothing, where the arm or the warm-up says
-    /// so.
-    pub fn targets(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> AttentionTargets {
-        let entities = self.entities(network, step, work);
+    /// What the attention of a forward pass is to be pulled towards. Nothing, where the arm or the warm-up says so.
+    pub fn targets(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> AttentionTargets {
+        let entities = self.entities(pass, step);
         let warming_up = self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up;
         if entities.is_empty() || self.config.arm == Arm::None || warming_up {
             return AttentionTargets::default();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
-        let rounds = self.choose(step, &entities, &mut rng);
-        self.targets_of(network, step, work, &entities, &rounds, &mut rng)
+        let rounds = self.choose(pass.blocks(), &entities, &mut rng);
+        self.targets_of(pass, &entities, &rounds, &mut rng)
     }
 
     /// As [`Regulariser::targets`], with the deletions of every round given instead of drawn.
     pub fn targets_of_rounds(
         &mut self,
-        network: &Network<T>,
-        step: Step<'_, T>,
-        work: &mut Workspace<T>,
+        pass: &mut dyn Pass<T>,
+        step: Step<'_>,
         rounds: &[Vec<Deletion>],
     ) -> AttentionTargets {
-        let entities = self.entities(network, step, work);
+        let entities = self.entities(pass, step);
         let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
-        self.targets_of(network, step, work, &entities, rounds, &mut rng)
+        self.targets_of(pass, &entities, rounds, &mut rng)
     }
 
     fn targets_of(
         &mut self,
-        network: &Network<T>,
-        step: Step<'_, T>,
-        work: &mut Workspace<T>,
+        pass: &mut dyn Pass<T>,
         entities: &[Entity],
         rounds: &[Vec<Deletion>],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
-        let entities = EntityIndex::new(step.blocks, entities);
+        let entities = EntityIndex::new(pass.blocks(), entities);
         let chosen = self.shares(&entities, rounds);
         let deletions: Vec<Deletion> = chosen.iter().map(|(deletion, _)| *deletion).collect();
         let log_rho = match (self.config.arm, self.config.interventions) {
-            (Arm::Causal, Interventions::Exact) => self.exact(network, step, work, &entities, &deletions),
-            (Arm::Causal, Interventions::Rounds) => self.in_rounds(network, step, work, &entities, rounds),
-            (Arm::Vote, _) => self.by_vote(step, &entities, &deletions),
+            (Arm::Causal, Interventions::Exact) => self.exact(pass, &entities, &deletions),
+            (Arm::Causal, Interventions::Rounds) => self.in_rounds(pass, &entities, rounds),
+            (Arm::Vote, _) => self.by_vote(pass.blocks(), &entities, &deletions),
             (Arm::Random | Arm::Constant | Arm::None, _) => vec![0.0; deletions.len()],
         };
         match self.config.target {
             Target::Bce => self.edge_targets(&entities, &chosen, &log_rho, rng),
-            Target::Distribution => self.node_targets(step, &entities, &deletions, &log_rho, rng),
+            Target::Distribution => self.node_targets(pass.blocks(), &entities, &deletions, &log_rho, rng),
         }
     }
 
     /// The edges to delete, round by round.
-    fn choose(&mut self, step: Step<'_, T>, entities: &[Entity], rng: &mut ChaCha8Rng) -> Vec<Vec<Deletion>> {
+    fn choose(&mut self, blocks: &Blocks, entities: &[Entity], rng: &mut ChaCha8Rng) -> Vec<Vec<Deletion>> {
         let numbers = || entities.iter().map(|entity| entity.number);
         let by_rounds = self.config.interventions == Interventions::Rounds;
-        let of_graphs = step.blocks.graphs().is_some();
+        let of_graphs = blocks.graphs().is_some();
         match (self.config.rounds, self.config.target) {
             (Rounds::Count(count), Target::Bce) => (0..count)
                 .map(|_| {
-                    let drawn = draw(step.blocks, numbers(), rng);
+                    let drawn = draw(blocks, numbers(), rng);
                     let may_interfere = by_rounds && !of_graphs;
-                    if may_interfere { self.independence.independent(step.blocks, &drawn) } else { drawn }
+                    if may_interfere { self.independence.independent(blocks, &drawn) } else { drawn }
                 })
                 .collect(),
-            _ if by_rounds && of_graphs => edges_in_turn(step.blocks, numbers()),
+            _ if by_rounds && of_graphs => edges_in_turn(blocks, numbers()),
             // A distribution is over all in-edges of an entity.
-            _ if by_rounds => self.independence.share_out(step.blocks, &every_edge(step.blocks, numbers())),
-            _ => vec![every_edge(step.blocks, numbers())],
+            _ if by_rounds => self.independence.share_out(blocks, &every_edge(blocks, numbers())),
+            _ => vec![every_edge(blocks, numbers())],
         }
     }
 
     /// Whose attention is regularised: training entities, and with a teacher all other nodes, if they have edges.
-    fn entities(&mut self, network: &Network<T>, step: Step<'_, T>, work: &Workspace<T>) -> Vec<Entity> {
-        let classes = network.config().classes;
-        let mut entities = Vec::with_capacity(step.blocks.num_entities());
-        for (number, scores) in work.scores().chunks_exact(classes).enumerate() {
-            let node = step.blocks.targets().get(step.blocks.entity(number).start);
+    fn entities(&mut self, pass: &dyn Pass<T>, step: Step<'_>) -> Vec<Entity> {
+        let (blocks, classes) = (pass.blocks(), pass.config().classes);
+        let mut entities = Vec::with_capacity(blocks.num_entities());
+        for (number, scores) in pass.scores().chunks_exact(classes).enumerate() {
+            let node = blocks.targets().get(blocks.entity(number).start);
             let (label, weight) = match (step.labels.get(number), &mut self.teacher, node) {
                 (Some(&label), ..) => (label, 1.0),
                 (None, Some(teacher), Some(&node)) => teacher.observe(node, scores, &mut self.probabilities),
                 (None, ..) => continue,
             };
-            let edges = step.blocks.entity_edges(number).len() as u32;
+            let edges = blocks.entity_edges(number).len() as u32;
             if edges > 0 {
                 entities.push(Entity { number: number as u32, label, weight, edges });
             }
@@ -268,13 +257,13 @@ impl<T: Real> Regulariser<T> {
     /// A distribution for each entity.
     fn node_targets(
         &self,
-        step: Step<'_, T>,
+        blocks: &Blocks,
         entities: &EntityIndex<'_>,
         deletions: &[Deletion],
         log_rho: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
-        let block = step.blocks.layer(step.blocks.num_layers() - 1);
+        let block = blocks.layer(blocks.num_layers() - 1);
         let clamp = self.config.clamp;
         // By edge; edges of targets that are no entities stay unused.
         let mut exponents = vec![0.0; block.num_edges()];
@@ -287,7 +276,7 @@ impl<T: Real> Regulariser<T> {
             };
         }
         let nodes = entities.list.iter().map(|entity| {
-            let row = step.blocks.entity_edges(entity.number as usize);
+            let row = blocks.entity_edges(entity.number as usize);
             let first_edge = row.start as u32;
             let mut q = exponents[row].to_vec();
             distribution(&mut q, clamp);
@@ -297,18 +286,11 @@ impl<T: Real> Regulariser<T> {
     }
 
     /// ln rho of each deletion on its own.
-    fn exact(
-        &mut self,
-        network: &Network<T>,
-        step: Step<'_, T>,
-        work: &mut Workspace<T>,
-        entities: &EntityIndex<'_>,
-        deletions: &[Deletion],
-    ) -> Vec<f64> {
-        network.scores_without(step.blocks, deletions, work, &mut self.rerun, &mut self.scores);
-        let classes = network.config().classes;
+    fn exact(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
+        pass.scores_without(deletions, &mut self.scores);
+        let classes = pass.config().classes;
         let floor = self.config.loss_floor.ln();
-        let with = log_losses(classes, work.scores(), entities);
+        let with = log_losses(classes, pass.scores(), entities);
         let some = |(deletions, scores): (&[Deletion], &mut [T])| {
             let labels: Vec<u32> = deletions.iter().map(|deletion| entities.of(deletion).label).collect();
             let mut without = vec![T::ZERO; deletions.len()];
@@ -324,27 +306,18 @@ impl<T: Real> Regulariser<T> {
 
     /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of
     /// that round.
-    fn in_rounds(
-        &mut self,
-        network: &Network<T>,
-        step: Step<'_, T>,
-        work: &Workspace<T>,
-        entities: &EntityIndex<'_>,
-        rounds: &[Vec<Deletion>],
-    ) -> Vec<f64> {
-        let classes = network.config().classes;
-        let with = log_losses(classes, work.scores(), entities);
+    fn in_rounds(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<f64> {
+        let classes = pass.config().classes;
+        let with = log_losses(classes, pass.scores(), entities);
         let floor = self.config.loss_floor.ln();
         let mut ratios: Vec<(Deletion, f64)> = Vec::new();
         for round in rounds {
             let mut edges: Vec<u32> = round.iter().map(|deletion| deletion.edge).collect();
             edges.sort_unstable();
-            let blocks = step.blocks.without(&edges);
-            network.forward_lean(&blocks, step.input, &mut self.round_work);
-            let scores = self.round_work.scores();
+            pass.scores_without_all(&edges, &mut self.scores);
             for deletion in round {
                 let entity = entities.of(deletion);
-                let row = &scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
+                let row = &self.scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
                 let without = loss::log_cross_entropy(row, entity.label as usize);
                 let log_rho = log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
                 ratios.push((*deletion, log_rho));
@@ -356,10 +329,10 @@ impl<T: Real> Regulariser<T> {
     }
 
     /// ln rho of each deletion in the vote of the in-neighbours' training labels.
-    fn by_vote(&mut self, step: Step<'_, T>, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
-        let block = step.blocks.layer(step.blocks.num_layers() - 1);
+    fn by_vote(&mut self, blocks: &Blocks, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
+        let block = blocks.layer(blocks.num_layers() - 1);
         let Self { vote, known, .. } = self;
-        let label_of = |source: u32| known.labels[step.blocks.nodes()[source as usize] as usize];
+        let label_of = |source: u32| known.labels[blocks.nodes()[source as usize] as usize];
         let mut counted = None;
         let ratio = |deletion: &Deletion| {
             if counted != Some(deletion.target) {

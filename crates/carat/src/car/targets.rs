@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use carat_graph::{Block, Blocks};
-use carat_nn::{Deletion, Real, Workspace};
+use carat_graph::Block;
+use carat_nn::{Deletion, LayerAttention, Pass, Real};
 use rayon::prelude::*;
 
 use super::attention_loss::{bce, kl};
@@ -45,31 +45,24 @@ impl AttentionTargets {
     }
 
     /// The part of L_c that one layer's attention has, before the mean over layers.
-    pub fn loss_of_layer<T: Real>(&self, blocks: &Blocks, heads: usize, layer: usize, work: &Workspace<T>) -> f64 {
-        let block = blocks.layer(blocks.num_layers() - 1);
-        self.layer_loss(block, heads, 0.0, work.attention(layer), &mut vec![T::ZERO; block.num_edges() * heads])
+    pub fn loss_of_layer<T: Real>(&self, pass: &dyn Pass<T>, layer: usize) -> f64 {
+        let (block, heads) = (pass.blocks().layer(pass.config().layers - 1), pass.config().heads);
+        self.layer_loss(block, heads, 0.0, pass.attention(layer), &mut vec![T::ZERO; block.num_edges() * heads])
     }
 
-    /// L_c of the attention that a forward pass over `blocks` left in `work`; its gradient, each layer's times its lambda, is
-    /// left there for the backward pass.
-    pub fn pull<T: Real>(&self, blocks: &Blocks, heads: usize, lambda: &[f64], work: &mut Workspace<T>) -> f64 {
-        let layers = blocks.num_layers();
-        let block = blocks.layer(layers - 1);
-        let mut gradients: Vec<Vec<T>> = (0..layers).map(|l| std::mem::take(work.attention_gradient(l))).collect();
-        let attention = &*work;
-        let losses: Vec<f64> = gradients
-            .par_iter_mut()
+    /// L_c of the attention of a forward pass; its gradient, each layer's times its lambda, is left with the pass.
+    pub fn pull<T: Real>(&self, pass: &mut dyn Pass<T>, lambda: &[f64]) -> f64 {
+        let (layers, heads) = (pass.config().layers, pass.config().heads);
+        let losses: Vec<f64> = pass
+            .attention_and_gradients()
+            .into_par_iter()
             .zip(lambda)
-            .enumerate()
-            .map(|(l, (gradient, lambda))| {
+            .map(|(LayerAttention { block, alpha, gradient }, lambda)| {
                 gradient.clear();
                 gradient.resize(block.num_edges() * heads, T::ZERO);
-                self.layer_loss(block, heads, lambda / layers as f64, attention.attention(l), gradient)
+                self.layer_loss(block, heads, lambda / layers as f64, alpha, gradient)
             })
             .collect();
-        for (l, gradient) in gradients.into_iter().enumerate() {
-            *work.attention_gradient(l) = gradient;
-        }
         losses.iter().sum::<f64>() / layers as f64
     }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use carat::{EffectSettings, Error, Exponent, NodeChoice, TrainConfig, effects};
 use carat_graph::{Blocks, Dataset, DatasetParts, Features, Graph, Labels, Split};
-use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, loss};
+use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, Pass, Workspace, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -37,9 +37,10 @@ fn network<T: carat_nn::Real>(arch: AttentionKind, layers: usize, classes: usize
 fn scores<T: carat_nn::Real>(network: &Network<T>, dataset: &Dataset, graph: &Graph, node: u32) -> Vec<f64> {
     let blocks = Blocks::whole(graph, network.config().layers);
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
+    let input = Input::new(dataset.features(), blocks.nodes());
+    let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
     let classes = network.config().classes;
-    work.scores()[node as usize * classes..][..classes].iter().map(|z| z.to_f64()).collect()
+    pass.scores()[node as usize * classes..][..classes].iter().map(|z| z.to_f64()).collect()
 }
 
 fn on(_: usize, _: usize) -> ControlFlow<()> {

@@ -11,7 +11,7 @@ use carat::{
 };
 use carat_graph::table::Column;
 use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels};
-use carat_nn::{AttentionKind, Input, Network, NetworkConfig, Workspace, check, loss};
+use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, NetworkPass, Pass, Workspace, check, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -38,15 +38,13 @@ impl Batch {
     fn targets(&self, network: &Network<f64>, config: RegulariserSettings) -> AttentionTargets {
         let pairs = GRAPHS.iter().copied().zip(self.labels.iter().copied());
         let known = Entities::new(self.dataset.num_entities(), 3, pairs);
-        let mut work = self.forward(network);
-        let step = Step { blocks: &self.blocks, input: &self.input, labels: &self.labels, epoch: 1, seed: 7 };
-        Regulariser::new(config, known).targets(network, step, &mut work)
+        let mut work = Workspace::default();
+        let step = Step { labels: &self.labels, epoch: 1, seed: 7 };
+        Regulariser::new(config, known).targets(&mut self.forward(network, &mut work), step)
     }
 
-    fn forward(&self, network: &Network<f64>) -> Workspace<f64> {
-        let mut work = Workspace::default();
-        network.forward(&self.blocks, &self.input, &mut work);
-        work
+    fn forward<'a>(&'a self, network: &'a Network<f64>, work: &'a mut Workspace<f64>) -> NetworkPass<'a, f64> {
+        network.forward(&self.blocks, &self.input, Keep::Deletions, work)
     }
 }
 
@@ -74,8 +72,8 @@ fn ce(network: &Network<f64>, dataset: &Dataset, edges: &[(u32, u32)], graph: u3
     let blocks =
         BlockBuilder::new(cut.graph()).build_graphs(cut.graph_set().unwrap(), &[graph], network.config().layers);
     let mut work = Workspace::default();
-    network.forward(&blocks, &Input::new(cut.features(), blocks.nodes()), &mut work);
-    loss::cross_entropy(work.scores(), class)
+    let input = Input::new(cut.features(), blocks.nodes());
+    loss::cross_entropy(network.forward(&blocks, &input, Keep::Deletions, &mut work).scores(), class)
 }
 
 #[test]
@@ -120,12 +118,13 @@ fn every_effect_is_what_deleting_the_edge_does_by_either_strategy() {
 fn the_causal_loss_is_the_mean_over_graphs() {
     let (layers, heads) = (2, 2);
     let (network, batch) = (random_network(AttentionKind::GatV2, heads, layers), Batch::new(layers));
-    let mut work = batch.forward(&network);
-    let bce = |deletion: carat_nn::Deletion, c: f64, work: &Workspace<f64>| {
+    let mut work = Workspace::default();
+    let mut pass = batch.forward(&network, &mut work);
+    let bce = |deletion: carat_nn::Deletion, c: f64, pass: &dyn Pass<f64>| {
         let block = batch.blocks.layer(layers - 1);
         let row = block.offsets()[deletion.target as usize]..block.offsets()[deletion.target as usize + 1];
         let of_layer = |l: usize| {
-            let mean = |e: usize| work.attention(l)[e * heads..(e + 1) * heads].iter().sum::<f64>() / heads as f64;
+            let mean = |e: usize| pass.attention(l)[e * heads..(e + 1) * heads].iter().sum::<f64>() / heads as f64;
             let rest: f64 = row.clone().filter(|&e| e != deletion.edge as usize).map(mean).sum();
             let log = |x: f64| x.ln().max(-100.0);
             -(c * log(mean(deletion.edge as usize)) + (1.0 - c) * log(rest))
@@ -139,8 +138,8 @@ fn the_causal_loss_is_the_mean_over_graphs() {
         let entity = batch.blocks.entity_of(deletion.target as usize);
         1.0 / (entities * batch.blocks.entity_edges(entity).len()) as f64
     };
-    let expected: f64 = all.effects().iter().map(|&(d, c)| share(d) * bce(d, c, &work)).sum();
-    let found = all.pull(&batch.blocks, heads, &[1.0, 1.0], &mut work);
+    let expected: f64 = all.effects().iter().map(|&(d, c)| share(d) * bce(d, c, &pass)).sum();
+    let found = all.pull(&mut pass, &[1.0, 1.0]);
     assert!((found - expected).abs() < 1e-10 * expected, "{found} for {expected}");
 
     // One draw per round and graph, the same by either strategy; edges drawn again have their shares added up.
@@ -152,7 +151,7 @@ fn the_causal_loss_is_the_mean_over_graphs() {
     };
     let [by_rounds, exact] = [Interventions::Rounds, Interventions::Exact].map(drawn);
     assert!(by_rounds.effects().len() <= 4 * entities && by_rounds.effects().len() > entities);
-    let loss = |targets: &AttentionTargets| targets.loss_of_layer(&batch.blocks, heads, 1, &work);
+    let loss = |targets: &AttentionTargets| targets.loss_of_layer(&pass, 1);
     assert!((loss(&by_rounds) - loss(&exact)).abs() < 1e-9);
     let constant = batch.targets(&network, settings(layers, |c| c.regulariser.arm = Arm::Constant));
     assert!(constant.effects().len() == all.effects().len() && constant.effects().iter().all(|(_, c)| *c == 0.5));
@@ -167,10 +166,10 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
             let (mut network, batch) = (random_network(arch, heads, layers), Batch::new(layers));
             let targets = batch.targets(&network, settings(layers, |_| {}));
             let lambda: Vec<f64> = (0..layers).map(|l| 0.5 + l as f64).collect();
-            let on_attention = |_: &Network<f64>, work: &mut Workspace<f64>| {
-                let part = |l: usize| lambda[l] * targets.loss_of_layer(&batch.blocks, heads, l, work);
+            let on_attention = |pass: &mut dyn Pass<f64>| {
+                let part = |l: usize| lambda[l] * targets.loss_of_layer(pass, l);
                 let total = (0..layers).map(part).sum::<f64>() / layers as f64;
-                targets.pull(&batch.blocks, heads, &lambda, work);
+                targets.pull(pass, &lambda);
                 total
             };
             let checked = check::gradient_with(&mut network, &batch.blocks, &batch.input, &batch.labels, on_attention);

@@ -5,7 +5,9 @@ use crate::support::{Golden, data_dir, network, small_graph};
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect, log_ratio};
 use carat::{Arm, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, TrainConfig};
 use carat_graph::{BlockBuilder, Blocks, Dataset, Graph};
-use carat_nn::{AttentionKind, Deletion, Input, Network, NetworkConfig, Real, Rerun, Workspace, check, loss};
+use carat_nn::{
+    AttentionKind, Deletion, Input, Keep, Network, NetworkConfig, NetworkPass, Pass, Real, Workspace, check, loss,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -44,14 +46,12 @@ impl<T: Real> Batch<T> {
         Self { blocks, input, labels, known }
     }
 
-    fn step(&self) -> Step<'_, T> {
-        Step { blocks: &self.blocks, input: &self.input, labels: &self.labels, epoch: 100, seed: 7 }
+    fn step(&self) -> Step<'_> {
+        Step { labels: &self.labels, epoch: 100, seed: 7 }
     }
 
-    fn forward(&self, network: &Network<T>) -> Workspace<T> {
-        let mut work = Workspace::default();
-        network.forward(&self.blocks, &self.input, &mut work);
-        work
+    fn forward<'a>(&'a self, network: &'a Network<T>, work: &'a mut Workspace<T>) -> NetworkPass<'a, T> {
+        network.forward(&self.blocks, &self.input, Keep::Deletions, work)
     }
 
     fn regulariser(&self, config: RegulariserSettings) -> Regulariser<T> {
@@ -69,10 +69,10 @@ impl<T: Real> Batch<T> {
     /// ln CE with all edges and without each.
     fn log_losses(&self, network: &Network<T>, deletions: &[Deletion]) -> Vec<(f64, f64)> {
         let classes = network.config().classes;
-        let mut work = self.forward(network);
-        let mut scores = Vec::new();
-        network.scores_without(&self.blocks, deletions, &mut work, &mut Rerun::default(), &mut scores);
-        let with = |d: &Deletion| &work.scores()[d.target as usize * classes..(d.target as usize + 1) * classes];
+        let (mut work, mut scores) = (Workspace::default(), Vec::new());
+        let mut pass = self.forward(network, &mut work);
+        pass.scores_without(deletions, &mut scores);
+        let with = |d: &Deletion| &pass.scores()[d.target as usize * classes..(d.target as usize + 1) * classes];
         let log = |scores: &[T], d: &Deletion| {
             loss::log_cross_entropy(scores, self.labels[d.target as usize] as usize).to_f64()
         };
@@ -90,14 +90,14 @@ impl<T: Real> Batch<T> {
         lambda: &[f64],
         targets: &AttentionTargets,
     ) -> (f64, f64, Vec<(String, Vec<T>)>) {
-        let mut work = self.forward(network);
-        let causal = targets.pull(&self.blocks, network.config().heads, lambda, &mut work);
-        let mut gradient = vec![T::ZERO; network.parameters().len()];
-        let prediction = network.loss_and_gradient(&self.blocks, &self.input, &self.labels, &mut work, &mut gradient);
+        let mut work = Workspace::default();
+        let mut pass = self.forward(network, &mut work);
+        let causal = targets.pull(&mut pass, lambda);
+        let prediction = pass.loss_and_gradient(&self.labels);
         let layout = network.layout();
         let named = layout.iter().map(|(parameter, range)| {
             let mut values = vec![T::ZERO; parameter.len()];
-            layout.export(parameter, &gradient[range], &mut values);
+            layout.export(parameter, &pass.gradient()[range], &mut values);
             (parameter.name.clone(), values)
         });
         (prediction, causal, named.collect())
@@ -152,10 +152,11 @@ fn check_small<T: Real>(tolerance: f64, gradient_tolerance: f64) {
 
         let targets = |config: RegulariserSettings, rounds: Option<&[Vec<Deletion>]>| {
             let mut regulariser = batch.regulariser(config);
-            let mut work = batch.forward(&network);
+            let mut work = Workspace::default();
+            let mut pass = batch.forward(&network, &mut work);
             match rounds {
-                None => regulariser.targets(&network, batch.step(), &mut work),
-                Some(rounds) => regulariser.targets_of_rounds(&network, batch.step(), &mut work, rounds),
+                None => regulariser.targets(&mut pass, batch.step()),
+                Some(rounds) => regulariser.targets_of_rounds(&mut pass, batch.step(), rounds),
             }
         };
         let compare = |targets: &AttentionTargets, lambda: &[f64], loss: &str, prefix: &str| {
@@ -269,8 +270,8 @@ fn cora_trained_in_32_bits_against_delete_and_rerun() {
             let ce = |graph: &Graph| {
                 let blocks = BlockBuilder::new(graph).build(&[edge.1], 2);
                 let mut work = Workspace::default();
-                exact.forward(&blocks, &Input::new(dataset.features(), blocks.nodes()), &mut work);
-                loss::cross_entropy(work.scores(), label)
+                let input = Input::new(dataset.features(), blocks.nodes());
+                loss::cross_entropy(exact.forward(&blocks, &input, Keep::Deletions, &mut work).scores(), label)
             };
             let (src, dst): (Vec<u32>, Vec<u32>) = graph.edges().filter(|e| *e != edge).unzip();
             let cut = Graph::from_edges(graph.num_nodes(), &src, &dst).unwrap();
@@ -313,16 +314,17 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
                     let extra: &[u32] = if entities == EntityChoice::All { &others } else { &[] };
                     let batch = Batch::<f64>::new(&dataset, training, layers, extra);
                     let lambda: Vec<f64> = (0..layers).map(|l| 0.5 + l as f64).collect();
-                    let mut work = batch.forward(&network);
-                    let targets = batch.regulariser(config).targets(&network, batch.step(), &mut work);
+                    let mut work = Workspace::default();
+                    let mut pass = batch.forward(&network, &mut work);
+                    let targets = batch.regulariser(config).targets(&mut pass, batch.step());
                     let (_, causal, _) = batch.gradient(&network, &lambda, &targets);
                     assert_eq!(causal == 0.0, arm == Arm::None, "{arm} {target} {entities}");
 
                     // The loss whose gradient `pull` leaves: each layer's part weighted by its own lambda.
-                    let on_attention = |_: &Network<f64>, work: &mut Workspace<f64>| {
-                        let part = |l: usize| lambda[l] * targets.loss_of_layer(&batch.blocks, heads, l, work);
+                    let on_attention = |pass: &mut dyn Pass<f64>| {
+                        let part = |l: usize| lambda[l] * targets.loss_of_layer(pass, l);
                         let total = (0..layers).map(part).sum::<f64>() / layers as f64;
-                        targets.pull(&batch.blocks, heads, &lambda, work);
+                        targets.pull(pass, &lambda);
                         total
                     };
                     let checked =
@@ -355,11 +357,12 @@ fn rounds_agree_with_exact_interventions() {
                             (rounds, target, interventions)
                     })
                 };
-                let mut work = batch.forward(&network);
+                let mut work = Workspace::default();
+                let mut pass = batch.forward(&network, &mut work);
                 let mut by_rounds = batch.regulariser(config(Interventions::Rounds));
-                let found = by_rounds.targets(&network, batch.step(), &mut work);
+                let found = by_rounds.targets(&mut pass, batch.step());
                 let mut exact = batch.regulariser(config(Interventions::Exact));
-                let expected = exact.targets(&network, batch.step(), &mut work);
+                let expected = exact.targets(&mut pass, batch.step());
                 let (effects, expected_effects) = (found.effects(), expected.effects());
                 assert!(!effects.is_empty());
                 for (edge, c) in &effects {
@@ -381,8 +384,9 @@ fn the_exponent_and_the_arms_change_what_they_should() {
     let network = random_network(AttentionKind::Gat, 2, 2);
     let batch = Batch::<f64>::new(&dataset, training, 2, &[]);
     let effects = |change: &dyn Fn(&mut TrainConfig)| {
-        let mut work = batch.forward(&network);
-        batch.regulariser(settings(2, change)).targets(&network, batch.step(), &mut work).effects()
+        let mut work = Workspace::default();
+        let mut pass = batch.forward(&network, &mut work);
+        batch.regulariser(settings(2, change)).targets(&mut pass, batch.step()).effects()
     };
     let causal = effects(&|_| {});
     let one = effects(&|c| c.regulariser.exponent = Exponent::One);

@@ -12,15 +12,15 @@ use crate::failure::Failure;
   carat data convert cora cora.npz
   carat data convert my-graph.npz my-folder --format parquet
   carat data convert my-folder my-graph.npz
-  carat data convert my-folder big.carat     mapped when used, so that it may be larger than memory
+  carat data convert my-folder big.carat     mapped when used, so it may be larger than memory
 
-Edges on their way from a folder of tables or a .npz file into a .carat file are sorted on disk, in
-unnamed files beside OUT, and never all in memory.")]
+When a folder of tables or a .npz file is converted to a .carat file, its edges are sorted on disk, in unnamed files in \
+the folder of OUT, and are never all in memory.")]
 pub struct Args {
     /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "IN")]
     input: String,
-    /// Where to: a .npz file, a .carat file, or else a folder
+    /// Where to write: a .npz file, a .carat file, or else a folder
     #[arg(value_name = "OUT")]
     out: PathBuf,
     /// What to write [default: by the ending of OUT]
@@ -35,7 +35,7 @@ pub struct Args {
     print: Format,
 }
 
-/// Reads and writes.
+/// Converts a dataset.
 pub fn run(args: Args) -> Result<(), Failure> {
     let target = Target::new(&args.out, args.format)?;
     if let Some(kind) = args.to {

@@ -11,7 +11,7 @@ use super::save::{FolderFormat, Target};
 use crate::arguments::{DataFolder, Format};
 use crate::failure::Failure;
 
-/// Make a graph with a known truth
+/// Generate a graph with known ground truth
 #[derive(Debug, clap::Args)]
 #[command(
     disable_help_subcommand = true,
@@ -21,7 +21,7 @@ use crate::failure::Failure;
   carat data generate random --nodes 1000 --edges 5000 --train 600 --out random-folder --format parquet
   carat data generate planted --nodes 10000000 --features 64 --topic-words 6 --out big.carat
 
-The same flags give the same graph, on any machine and any number of threads."
+The same flags give the same graph on any machine, with any number of threads."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -37,7 +37,7 @@ enum Kind {
 
 #[derive(Debug, clap::Args)]
 struct Out {
-    /// Where to: a .npz file, a .carat file, or else a folder
+    /// Where to write: a .npz file, a .carat file, or else a folder
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     /// Format of the tables in a folder [default: csv]
@@ -83,7 +83,7 @@ struct Planted {
     /// Share of edges that are spurious
     #[arg(long, default_value_t = PlantedConfig::default().spurious_share)]
     spurious_share: f64,
-    /// Probability that a spurious edge of a training node tells the node's class
+    /// Probability that a spurious edge of a training node reveals the node's class
     #[arg(long, default_value_t = PlantedConfig::default().shortcut)]
     shortcut: f64,
     /// Share of nodes that are decoys, the sources of spurious edges
@@ -197,7 +197,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
 }
 
 impl Out {
-    /// Checks where to write before making anything.
+    /// Checks the output path before generating anything.
     fn write(&self, make: impl FnOnce() -> Result<Dataset, Failure>) -> Result<(), Failure> {
         let target = Target::new(&self.out, self.format)?;
         target.save(&make()?, self.print.json)

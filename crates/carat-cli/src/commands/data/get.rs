@@ -5,27 +5,27 @@ use std::time::Duration;
 use carat_graph::DataError;
 use carat_graph::catalogue::{self, Entry};
 use carat_graph::download::{self, Event, Options};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::arguments::{DataFolder, Format};
 use crate::failure::Failure;
 use crate::output::show;
+use crate::progress::Progress;
 
-/// Fetch public datasets into the data folder, checked and resumable
+/// Download public datasets into the data folder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat data get cora
   carat data get syn-cora-h0.10-r1 MUTAG
   carat data get arxiv-tape --mirror https://data.example.org/carat
 
-Every file is checked against the catalogue's SHA-256; one that is there already is left alone. An interrupted download \
-goes on where it stopped.")]
+Every file is checked against the catalogue's SHA-256. Files that are already there are kept, and an interrupted download \
+is resumed.")]
 pub struct Args {
     /// Names from 'carat data list'
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Take the files from URL/<path in the data folder> instead of from their publishers
+    /// Download from URL/<path in the data folder> instead of from the publishers
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
     /// Give up on a connection that is silent for this many seconds
@@ -52,16 +52,16 @@ struct Fetched {
 
 /// Fetches every named dataset.
 pub fn run(args: Args) -> Result<(), Failure> {
-    // A slip in the last name should not show only after the first has been fetched.
+    // A wrong name should be reported before anything is downloaded.
     let entries = args.names.iter().map(|name| find(name)).collect::<Result<Vec<Entry>, DataError>>()?;
     let data_dir = args.data.path();
     let options =
         Options { mirror: args.mirror, stall_timeout: Duration::from_secs(args.timeout), ..Options::default() };
     let mut report = Report { data_dir: data_dir.display().to_string(), datasets: Vec::new() };
     for entry in entries {
-        let bar = Bar::new();
-        let summary = download::get(&entry, &data_dir, &options, &mut |event| bar.show(event));
-        bar.0.finish_and_clear();
+        let progress = Progress::new("bytes");
+        let summary = download::get(&entry, &data_dir, &options, &mut |event| show_event(&progress, event));
+        progress.finish();
         let summary = summary?;
         report.datasets.push(Fetched { name: entry.name, fetched: summary.fetched, present: summary.present });
     }
@@ -90,34 +90,16 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// A progress bar on stderr where that is a terminal.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let template = "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+fn show_event(progress: &Progress, event: Event<'_>) {
+    match event {
+        Event::Waiting => progress.print("another carat is fetching into this data folder; waiting"),
+        Event::Progress { what, received, size } => {
+            progress.show(received, size.unwrap_or(received), &format!("; {what}"));
         }
-        Self(bar)
-    }
-
-    fn show(&self, event: Event<'_>) {
-        match event {
-            Event::Waiting => self.0.suspend(|| eprintln!("another carat is fetching into this data folder; waiting")),
-            Event::Progress { what, received, size } => {
-                if self.0.message() != what {
-                    self.0.set_message(what.to_string());
-                }
-                self.0.set_length(size.unwrap_or(received));
-                self.0.set_position(received);
-            }
-            Event::Retry { what, problem, pause } => {
-                let seconds = pause.as_secs_f64();
-                self.0.suspend(|| eprintln!("{what}: {problem}; trying again in {seconds:.1} s"));
-            }
-            Event::Finished { .. } => {}
+        Event::Retry { what, problem, pause } => {
+            let seconds = pause.as_secs_f64();
+            progress.print(&format!("{what}: {problem}; trying again in {seconds:.1} s"));
         }
+        Event::Finished { .. } => {}
     }
 }

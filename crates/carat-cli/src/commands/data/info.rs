@@ -13,7 +13,7 @@ use crate::output::show;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat data info cora
-  carat data info syn-cora               a family: its typical member, and each of them
+  carat data info syn-cora               a family: a typical member, and every member
   carat data info my-graph.npz --json
   carat data info big.carat --verify     every byte against its checksum
   carat data info my-folder              with edges.csv and nodes.csv")]
@@ -21,7 +21,7 @@ pub struct Args {
     /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "NAME|PATH")]
     dataset: String,
-    /// Read all of a .carat file and hold it against its checksums; other files are always read whole
+    /// Read all of a .carat file and compare it with its checksums; other files are always read whole
     #[arg(long)]
     verify: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Writing a dataset where the user wants it, and saying so.
+//! Writes a dataset to the path that the user chose, and reports it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub enum FolderFormat {
     Parquet,
 }
 
-/// What a dataset is written as, in the words of `--to`.
+/// The values of `--to`: what a dataset is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// One .npz file, for NumPy
@@ -65,7 +65,7 @@ impl Target {
         }
     }
 
-    /// Refuses an ending that is another kind's than the one asked for.
+    /// Refuses a path whose ending belongs to another kind than the one requested.
     pub fn check(&self, kind: Kind) -> Result<(), Failure> {
         let (path, fits) = match self {
             Self::Npz(path) => (path, kind == Kind::Npz),

@@ -1,4 +1,4 @@
-//! What `info` says about a dataset, and `convert` and `generate` about what they wrote.
+//! The statistics that `info`, `convert` and `generate` print about a dataset.
 
 use carat_graph::{Dataset, Flags};
 use serde::Serialize;

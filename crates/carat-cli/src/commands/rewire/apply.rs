@@ -1,4 +1,4 @@
-//! `carat rewire --apply`: the pruned graph itself.
+//! `carat rewire --apply`: writes the pruned graph.
 
 use std::path::PathBuf;
 

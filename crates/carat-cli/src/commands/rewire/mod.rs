@@ -1,4 +1,4 @@
-//! `carat rewire`: what is left of a graph when attention prunes it, and what GCNs make of that.
+//! `carat rewire`: prunes a graph by attention, and trains GCNs on the result.
 
 mod apply;
 mod study;
@@ -22,15 +22,15 @@ use crate::failure::Failure;
   carat rewire --run runs/car --apply 0.1 --out pruned.npz  the graph without edges below 0.1
   carat rewire --run runs/car --apply 0.1 --out pruned --format parquet
 
-Every edge is scored by its attention, the mean over layers and heads. At each threshold the edges below \
-it are left out, and graph convolution networks (GCNs) are trained and tested on what is left; beside \
-them, as a control, on graphs with as many edges left, drawn at random. The area of a curve is what lies below it and \
-above the accuracy of GCNs on the whole graph.
+Every edge is scored by its attention, the mean over layers and heads. At each threshold the edges below it are \
+removed, and graph convolution networks (GCNs) are trained and tested on the remaining graph. The control is graphs with \
+as many edges, drawn at random. The area of a curve is the area under it and above the accuracy of GCNs on the whole \
+graph.
 
-GCNs are trained on the runs' own split, with the width, the layers, the learning rate and the stopping rule of \
-the first run. With --splits N they are trained on splits 0 to N - 1; but the runs have seen the labels of \
-their own training nodes, which may be test nodes of another split, so that such curves flatter attention. 'carat \
-reproduce rewiring' trains attention networks anew for every split.
+GCNs are trained on the runs' own split, with the width, the layers, the learning rate and the stopping rule of the \
+first run. With --splits N they are trained on splits 0 to N - 1; but the runs have seen the labels of their own \
+training nodes, which may be test nodes of another split, so these curves overstate attention. 'carat reproduce \
+rewiring' trains new attention networks for every split.
 
 The folder gets index.html, curve.csv, areas.csv and more. With --apply, OUT is a .npz file, a .carat file, or else a \
 folder of tables, as in 'carat data convert'.")]
@@ -58,11 +58,11 @@ pub struct Args {
     /// GCNs per split and pruned graph, each with its own seed
     #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "apply")]
     trials: usize,
-    /// Where to prune, ascending; above 1 no edge is left
+    /// Thresholds to prune at, ascending; above 1 no edge remains
     #[arg(long, value_name = "T,T", value_delimiter = ',', default_values_t = THRESHOLDS, allow_negative_numbers = true,
           conflicts_with = "apply")]
     thresholds: Vec<f64>,
-    /// What an in-edge weighs in a GCN: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain sum)
+    /// Weight of an in-edge in a GCN: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain sum)
     #[arg(long, value_name = "NORM", default_value_t, conflicts_with = "apply")]
     gcn_norm: GcnNorm,
     /// Width of the GCNs [default: the run's]
@@ -77,7 +77,7 @@ pub struct Args {
     /// The first seed of the GCNs [default: the run's]
     #[arg(long, value_name = "N", conflicts_with = "apply")]
     seed: Option<u64>,
-    /// Folder to write; with --apply the graph to write [default: carat-rewire]
+    /// Folder to write; with --apply, the graph to write [default: carat-rewire]
     #[arg(long, value_name = "OUT")]
     out: Option<PathBuf>,
     /// Format of the tables in a folder that --apply writes [default: csv]

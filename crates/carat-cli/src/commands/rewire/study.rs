@@ -1,21 +1,19 @@
-//! `carat rewire --base DIR --car DIR`: GCNs on what thresholds leave of a graph.
+//! `carat rewire --base DIR --car DIR`: GCNs on a graph pruned at several thresholds.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use carat::rewire::{CurvePoint, Curves, Guide, RewireConfig, Study};
 use carat::settings::NetworkSettings;
 use carat::{TrainConfig, with_threads};
 use carat_lab::parallel::in_parallel;
-use carat_lab::rewiring::{self, AreaFigures};
-use carat_lab::statistics::Spread;
+use carat_report::rewiring::{self, AreaFigures};
+use carat_report::statistics::Spread;
 use serde::Serialize;
 
 use super::super::report::{check_out, write};
 use super::{Args, Guiding};
 use crate::failure::Failure;
-use crate::progress::CountProgress;
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
 /// What `--json` prints.
@@ -50,7 +48,7 @@ impl PrintedPoint {
     }
 }
 
-/// Trains the GCNs, writes the folder and prints what came out.
+/// Trains the GCNs, writes the folder and prints the results.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("carat-rewire"));
     check_out(&out)?;
@@ -85,24 +83,21 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let data = args.data.as_deref().unwrap_or(&first.config.data.name);
     let dataset = carat_graph::open(data, &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
-    let progress = Mutex::new(CountProgress::new("GCNs"));
+    let progress = Progress::new("GCNs");
     let (curves, trainings) = with_threads(args.threads.threads, || {
         let mut guides = Vec::new();
         for (name, _, run) in &runs {
             guides.push(Guide { name: name.to_string(), scores: run.scores(&dataset)? });
         }
         let study = Study::new(&dataset, guides, config.clone())?;
-        let done = AtomicU64::new(0);
         let accuracies = in_parallel(study.trainings(), |number| {
             let accuracy = study.train(number, &interrupted)?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            // A thread that panicked while it held the lock left at worst one count unshown.
-            progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).show(done, study.trainings() as u64);
+            progress.advance(study.trainings() as u64);
             Ok(accuracy)
         })?;
         Ok::<_, carat::Error>((study.curves(&accuracies), study.trainings()))
     })??;
-    progress.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).finish();
+    progress.finish();
 
     let name = Path::new(data).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let report = rewiring::report(&name, about(&runs, &config, trainings), &curves);
@@ -124,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// Refuses two runs that differ in something that must be one.
+/// Refuses two runs that differ in something that must be the same.
 fn same(
     runs: &[(&str, &str, Guiding)],
     how: &str,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::readers::rows::Cell;
 
-/// Which node has which id. Ids that only number the rows from 0 cost neither memory nor hashing.
+/// Which node has which id. Ids that are the row numbers, from 0, need neither memory nor hashing.
 pub(super) enum Ids {
     /// Node k has the id k.
     RowNumbers(u32),
@@ -12,7 +12,7 @@ pub(super) enum Ids {
     Named(HashMap<String, u32>),
 }
 
-/// Why an id was not taken.
+/// Why an id was refused.
 pub(super) enum Refused {
     /// Another node has it.
     Duplicate,
@@ -64,7 +64,7 @@ impl Ids {
         }
     }
 
-    /// Every id in the order of the nodes, where they say more than the row numbers.
+    /// Every id in the order of the nodes; `None` if they are the row numbers.
     pub(super) fn names(&self) -> Option<Vec<String>> {
         let Self::Named(nodes) = self else {
             return None;
@@ -76,9 +76,9 @@ impl Ids {
         Some(names)
     }
 
-    /// What to tell someone who named a node that does not exist.
+    /// The error for a node that does not exist.
     pub(super) fn help(&self, id: &str) -> String {
-        /// Comparing long texts takes long, and nobody mistypes those.
+        /// The longest id compared for a suggestion. Comparing longer texts is slow.
         const LONGEST: usize = 64;
         match self {
             Self::RowNumbers(0) => "; there are no nodes".into(),
@@ -89,14 +89,14 @@ impl Ids {
                 .filter(|known| known.len() <= LONGEST)
                 .map(|known| (strsim::jaro_winkler(known, id), known))
                 .filter(|(likeness, _)| *likeness > 0.85)
-                // Among equals the first in the alphabet, for the same message every time.
+                // Ties go to the first in the alphabet, so that the message is always the same.
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
                 .map_or_else(String::new, |(_, known)| format!("; did you mean '{known}'?")),
         }
     }
 }
 
-/// The number that `id` writes in the usual way: neither +1 nor 01.
+/// The number that `id` spells in the usual way: neither +1 nor 01.
 fn row_number(id: &str) -> Option<u32> {
     let usual = id == "0" || id.starts_with(|c: char| ('1'..='9').contains(&c));
     id.parse().ok().filter(|_| usual)

@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::labels::MAX_CLASSES;
 use crate::readers::rows::{Cell, RowFile};
 use crate::{DataError, Labels};
 
-/// A larger number is not a class: a classifier would need a row for each below it.
-const MAX_CLASSES: usize = 1_000_000;
-
-/// True for what stands for no label.
+/// True for texts that mean a missing label.
 pub(crate) fn is_missing(label: &str) -> bool {
     matches!(label.trim(), "" | "-1" | "-1.0")
 }
@@ -45,7 +43,7 @@ impl Classes {
     }
 }
 
-/// Collects one label per node, and decides at the end what they mean.
+/// Collects one label per node, and decides at the end whether they are numbers or names.
 pub(super) struct LabelColumn {
     classes: Option<Classes>,
     /// Distinct labels, numbered as they came.
@@ -58,7 +56,7 @@ impl LabelColumn {
         Self { classes, codes: HashMap::new(), of_node: Vec::new() }
     }
 
-    /// Takes the next node's label, or says what is wrong with it.
+    /// Adds the next node's label, or says what is wrong with it.
     pub(super) fn add(&mut self, cell: Cell<'_>) -> Result<(), String> {
         let code = match cell.text().filter(|label| !is_missing(label)) {
             None => None,
@@ -80,7 +78,7 @@ impl LabelColumn {
         Ok(())
     }
 
-    /// The labels, and the names of the classes where they are more than their numbers.
+    /// The labels, and the names of the classes if these are not just numbers.
     pub(super) fn finish(self) -> Result<(Labels, Option<Vec<String>>), DataError> {
         if let Some(classes) = self.classes {
             let numbered = classes.names.iter().enumerate().all(|(class, name)| *name == class.to_string());
@@ -103,7 +101,7 @@ impl LabelColumn {
     }
 }
 
-/// The class that a label numbers; libraries that know no missing whole numbers write 3 as 3.0.
+/// The class number that a label spells. Libraries without missing integers write 3 as 3.0.
 fn class_number(label: &str) -> Option<u32> {
     let digits = label.strip_suffix(".0").unwrap_or(label);
     digits.parse().ok().filter(|&class: &u32| (class as usize) < MAX_CLASSES)

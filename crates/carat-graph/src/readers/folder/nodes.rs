@@ -131,7 +131,7 @@ impl Nodes {
         let (labels, class_names) = labels.finish().map_err(in_file)?;
         let empty = |split: &Split| split.train.is_empty() && split.val.is_empty() && split.test.is_empty();
         if let Some(k) = splits.iter().position(empty) {
-            // A lone column without a word in it is one that nobody has filled in.
+            // A single split column without any entry is one that was never filled in.
             if columns[roles.splits[k]] != "split" {
                 return Err(DataError::malformed(path, format!("column 'split_{k}' puts no node in any part")));
             }

@@ -1,8 +1,8 @@
-//! What the headers of Parquet files hold, from `parquet.thrift`: the footer (`FileMetaData`) and `PageHeader`.
+//! The headers of Parquet files, from `parquet.thrift`: the footer (`FileMetaData`) and `PageHeader`.
 //!
-//! Fields that are not listed are ones that the Parquet library skips.
+//! The Parquet library skips the fields that are not listed.
 
-/// How a field is written.
+/// The type of a field.
 pub(super) enum Wire {
     Bool,
     Byte,

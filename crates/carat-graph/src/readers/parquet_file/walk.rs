@@ -1,10 +1,10 @@
-//! Going through a header in Thrift's compact form, without keeping anything of it but two numbers.
+//! Walks a header in Thrift's compact protocol and keeps only two numbers.
 
 use std::io::{self, Read};
 
 use super::schema::{Fields, Wire};
 
-/// As deep as the Parquet library goes.
+/// The Parquet library's limit.
 const MAX_DEPTH: u32 = 64;
 
 const BOOLEANS: [u8; 2] = [1, 2];
@@ -40,14 +40,14 @@ fn signed(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// Walks a header that `left` bytes may belong to. Gives the integers in its fields 2 and 3, zero where there are none.
+/// Walks a header of at most `left` bytes. Returns the integers in its fields 2 and 3, zero if missing.
 pub(super) fn walk(reader: impl Read, left: u64, fields: Fields) -> io::Result<[i64; 2]> {
     Walk { reader, left }.structure(fields, MAX_DEPTH)
 }
 
 struct Walk<R> {
     reader: R,
-    /// Bytes that there are.
+    /// Bytes that may still be read.
     left: u64,
 }
 
@@ -67,7 +67,7 @@ impl<R: Read> Walk<R> {
             }
             .ok_or_else(|| io::Error::other("it has a field of an impossible number"))?;
             match fields.iter().find(|(known, _)| *known == number) {
-                // The library reads a field that it knows as what it should be, whatever it says it is.
+                // The library reads a known field as its expected type, whatever type the header gives.
                 Some((_, wire)) if !wire.is(kind) => {
                     return Err(io::Error::other(format!("its field {number} is of the wrong type {kind}")));
                 }
@@ -77,7 +77,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// A value of this kind, as `wire` tells where the field is known.
+    /// Walks a value of this kind. `wire` is the expected type if the field is known.
     fn value(&mut self, kind: u8, wire: Option<&Wire>, depth: u32) -> io::Result<()> {
         let Some(deeper) = depth.checked_sub(1) else {
             return Err(io::Error::other("its parts lie too deep within each other"));
@@ -120,7 +120,7 @@ impl<R: Read> Walk<R> {
     }
 
     fn elements(&mut self, size: u64, kinds: &[u8], wire: Option<&Wire>, depth: u32) -> io::Result<()> {
-        // Booleans that are skipped take no room, so there would be no end to them. No header has a list of them.
+        // Skipped booleans take no bytes, so their number has no limit. No valid header has a list of them.
         if size > self.left || (size > 0 && kinds.iter().all(|kind| BOOLEANS.contains(kind))) {
             return Err(endless());
         }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn the_sizes_of_a_page_are_found() {
         assert_eq!(walk_page(&[0x15, 0, 0x15, 0x80, 0x02, 0x15, 20, 0]).unwrap(), [128, 10]);
-        // Numbers of fields written out, in another order, and a field that nobody knows.
+        // Field numbers written out, in another order, and an unknown field.
         assert_eq!(walk_page(&[0x05, 6, 20, 0x05, 4, 3, 0x08, 80, 1, b'x', 0]).unwrap(), [-2, 10]);
         assert!(walk_page(&[0x15, 0, 0x15]).is_err());
     }
@@ -204,12 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_refused() {
+    fn endless_headers_are_refused() {
         let billions = [0xff, 0xff, 0xff, 0xff, 0x07];
         for kind in 1..=13 {
             assert!(walk_any(&[&[0x19, 0xf0 | kind][..], &billions, &[0]].concat()).is_err(), "{kind}");
         }
-        // Three booleans, and a map of a boolean to a boolean: small, but nothing that Parquet has.
+        // Three booleans, and a map of a boolean to a boolean: small, but never part of a Parquet header.
         assert!(walk_any(&[0x19, 0x31, 0]).is_err());
         assert!(walk_any(&[0x1b, 1, 0x11, 0]).is_err());
         assert!(walk_any(&[0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]).is_err());

@@ -1,0 +1,21 @@
+//! The real binary, as users run it. One test binary: each would be linked with the whole of carat anew.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod browser;
+mod cal;
+mod car;
+mod data;
+mod demo;
+mod effects;
+#[cfg(target_os = "linux")]
+mod errors;
+mod explain;
+#[cfg(target_os = "linux")]
+mod explore;
+mod graphs;
+mod report;
+mod rewire;
+mod sweep;
+mod train;

@@ -1,0 +1,131 @@
+//! The verdict in one sentence: what CAR does to the test loss, how sure that is, and whether it is causal.
+
+use carat_report::statistics::PairedEffect;
+use carat_report::words;
+
+use super::choice::Choice;
+use crate::compare::{Comparison, Measure};
+
+/// Below this many pairs no one-tailed Wilcoxon test reaches p < 0.05.
+const FEWEST_PAIRS: usize = 5;
+
+/// What can be said of a change of the test loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Lowers,
+    Raises,
+    Unclear,
+}
+
+impl Direction {
+    /// Test and interval must agree: ranks can be sure of a change whose mean is not.
+    fn of(loss: &Comparison) -> Self {
+        match loss.change() {
+            Some(PairedEffect { interval: (_, high), .. }) if high < 0.0 && loss.is_better() => Self::Lowers,
+            Some(PairedEffect { interval: (low, _), .. }) if low > 0.0 && loss.is_worse() => Self::Raises,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// The answer on one dataset under one protocol.
+pub(super) fn sentence(choice: &Choice<'_>, data: &str) -> String {
+    let protocol = choice.protocol;
+    let Some((candidate, loss)) = choice.candidate().and_then(|c| Some((c, c.comparison(Measure::TestLoss)?))) else {
+        return format!("On {data}, no pair of runs under protocol {protocol} has a test loss to compare.");
+    };
+    let (label, effect) = (candidate.label(), effect_words(&loss));
+    let mut text = format!("On {data}, CAR {effect} at {label} under protocol {protocol}");
+    if loss.pairs < FEWEST_PAIRS {
+        let pairs = words::counted(loss.pairs, "pair");
+        let is = if loss.pairs == 1 { "is" } else { "are" };
+        text.push_str(&format!("; {pairs} {is} too few to be sure of anything: sweep more settings or seeds."));
+    } else {
+        text.push_str(&control_words(choice, Direction::of(&loss)));
+    }
+    text.push_str(&validation_words(choice));
+    text
+}
+
+/// `lowers the test loss by 4.2 % (95 % interval 2.1 % to 6.3 %, p 3e-4, 36 pairs)`.
+fn effect_words(loss: &Comparison) -> String {
+    let pairs = words::counted(loss.pairs, "pair");
+    let better = p_words(loss.p_better);
+    let Some(PairedEffect { mean, interval: (low, high), .. }) = loss.percent() else {
+        return format!("has a test loss that cannot be compared in percent (p {better}, {pairs})");
+    };
+    match Direction::of(loss) {
+        Direction::Lowers => format!(
+            "lowers the test loss by {:.1} % (95 % interval {:.1} % to {:.1} %, p {better}, {pairs})",
+            -mean, -high, -low
+        ),
+        Direction::Raises => format!(
+            "raises the test loss by {mean:.1} % (95 % interval {low:.1} % to {high:.1} %, p of harm {}, {pairs})",
+            p_words(loss.p_worse)
+        ),
+        Direction::Unclear => {
+            let [mean, low, high] = [mean, low, high].map(|value| words::signed(value, 1));
+            let interval = if loss.pairs > 1 { format!("95 % interval {low} % to {high} %, ") } else { String::new() };
+            format!("does not clearly change the test loss ({mean} %, {interval}p {better}, {pairs})")
+        }
+    }
+}
+
+fn p_words(p: Option<f64>) -> String {
+    p.map_or(words::UNDEFINED.to_string(), words::probability)
+}
+
+/// Whether the effect is causal or smoothing.
+fn control_words(choice: &Choice<'_>, car: Direction) -> String {
+    let both = choice.against_control(Measure::TestLoss).zip(choice.control(Measure::TestLoss));
+    let Some((against, control)) = both else {
+        return match car {
+            Direction::Lowers => {
+                "; without runs of the constant control at this strength it is not known whether this is causal signal or \
+                 smoothing."
+            }
+            Direction::Raises | Direction::Unclear => "; there are no runs of the constant control at this strength.",
+        }
+        .into();
+    };
+    if against.pairs.min(control.pairs) < FEWEST_PAIRS {
+        return "; the constant control has too few runs at this strength to tell causal signal from smoothing.".into();
+    }
+    let (better, worse) = (p_words(against.p_better), p_words(against.p_worse));
+    match (car, Direction::of(&against), Direction::of(&control)) {
+        (Direction::Lowers, Direction::Lowers, _) => {
+            format!("; it beats a constant target (p {better}), so this is more than smoothing of attention.")
+        }
+        (Direction::Lowers, Direction::Raises, _) => {
+            format!("; a constant target does better still (p {worse}), so smoothing explains it.")
+        }
+        (Direction::Lowers, Direction::Unclear, Direction::Lowers) => format!(
+            "; a constant target lowers it, too, and CAR is not clearly better than that (p {better}), so smoothing may be all of it."
+        ),
+        (Direction::Lowers, Direction::Unclear, _) => {
+            format!("; it is not clearly better than a constant target (p {better}), so smoothing may be all of it.")
+        }
+        (Direction::Raises, _, Direction::Lowers) => {
+            "; a constant target lowers it: the causal effects do harm.".into()
+        }
+        (Direction::Raises, _, Direction::Raises) => "; a constant target raises it, too.".into(),
+        (Direction::Raises, _, Direction::Unclear) => "; a constant target does not clearly change it.".into(),
+        (Direction::Unclear, _, Direction::Lowers) => format!(
+            "; a constant target does lower it (p {}): smoothing helps here, the causal effects add nothing that is clear.",
+            p_words(control.p_better)
+        ),
+        (Direction::Unclear, _, Direction::Raises) => "; a constant target raises it.".into(),
+        (Direction::Unclear, _, Direction::Unclear) => ", and neither does a constant target.".into(),
+    }
+}
+
+/// Said where a practitioner who asks the validation nodes would leave CAR out.
+fn validation_words(choice: &Choice<'_>) -> String {
+    let losses = choice.baseline_validation().zip(choice.candidate().and_then(|candidate| candidate.validation()));
+    match losses {
+        Some((without, with)) if without <= with => format!(
+            " Validation would choose no CAR at all: the mean validation loss is {with:.4} with it and {without:.4} without."
+        ),
+        _ => String::new(),
+    }
+}

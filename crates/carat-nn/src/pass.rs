@@ -1,0 +1,329 @@
+//! A forward pass of a network, and what follows from it: class scores, attention, scores without edges, gradients.
+
+use carat_graph::{Block, Blocks};
+
+use crate::buffer::Buffer;
+use crate::encoder::Input;
+use crate::intervention::{Deletion, Rerun};
+use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
+use crate::matrix::Matrix;
+use crate::network::{Network, NetworkConfig};
+use crate::readout;
+use crate::real::Real;
+
+/// What a forward pass keeps for later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// What gradients need. Where a kind can compute two layers together, the outputs between them are left out, which
+    /// saves time and changes scores by rounding only.
+    Gradients,
+    /// Every layer's output too, from which deletions start.
+    Deletions,
+}
+
+/// A forward pass: class scores and attention of some blocks, and everything that is computed from them.
+pub trait Pass<T: Real> {
+    /// Sizes of the network.
+    fn config(&self) -> NetworkConfig;
+
+    /// The blocks that the pass is over.
+    fn blocks(&self) -> &Blocks;
+
+    /// Class scores of the blocks' entities, targets or graphs, one row each.
+    fn scores(&self) -> &[T];
+
+    /// Attention of one layer: edges of the layer's block x heads.
+    fn attention(&self, layer: usize) -> &[T];
+
+    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there takes
+    /// part in [`Pass::loss_and_gradient`].
+    fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
+
+    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all others;
+    /// one row each. The pass itself stays as it is. One that was not made with [`Keep::Deletions`] first computes what it
+    /// has left out.
+    fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>);
+
+    /// The class scores of all entities without any of these edges: ascending positions among the blocks' edges.
+    fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>);
+
+    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its gradient
+    /// with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
+    fn loss_and_gradient(&mut self, labels: &[u32]) -> f64;
+
+    /// The gradient of [`Pass::loss_and_gradient`], laid out as the parameters.
+    fn gradient(&self) -> &[T];
+}
+
+/// Attention of one layer, and where the gradient of a loss on it goes.
+#[derive(Debug)]
+pub struct LayerAttention<'a, T> {
+    /// The blocks' targets with their in-edges. The edges of every layer begin with these.
+    pub block: Block<'a>,
+    /// Attention: edges of the layer's block x heads.
+    pub alpha: &'a [T],
+    /// With respect to the scores before the softmax, for the in-edges of the first targets, edges x heads; or nothing.
+    pub gradient: &'a mut Vec<T>,
+}
+
+/// Buffers of passes. They grow to the largest blocks seen and are then reused.
+#[derive(Debug, Default)]
+pub struct Workspace<T> {
+    pub(crate) buffers: Buffers<T>,
+    gradient: Buffer<T>,
+    rerun: Rerun<T>,
+}
+
+impl<T> Workspace<T> {
+    /// The gradient that the last pass left.
+    pub fn gradient(&self) -> &[T] {
+        &self.gradient
+    }
+}
+
+/// What a forward pass fills and its backward pass reads.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers<T> {
+    /// h[0] is the encoder's output, h[l + 1] that of layer l.
+    pub(crate) h: Vec<Buffer<T>>,
+    d_h: Vec<Buffer<T>>,
+    pub(crate) states: Vec<LayerState<T>>,
+    pub(crate) joined: Vec<T>,
+    d_joined: Vec<T>,
+    /// In blocks of whole graphs, the gradient that every node's encoding has by way of the readout alone.
+    d_pooled: Vec<T>,
+    pub(crate) scores: Vec<T>,
+    d_scores: Vec<T>,
+    /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
+    d_attention: Vec<Vec<T>>,
+    /// What the last two layers keep where they are computed together.
+    pair: State,
+}
+
+/// How the layers of a pass are computed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan<'a, T> {
+    /// The last two together.
+    pub(crate) pair: Option<&'a dyn LayerPair<T>>,
+    pub(crate) keep: Keep,
+}
+
+impl<T> Plan<'_, T> {
+    /// Whether the outputs between two layers are left out.
+    fn is_lean(&self) -> bool {
+        self.pair.is_some() && self.keep == Keep::Gradients
+    }
+}
+
+/// A [`Pass`] of a [`Network`] on this machine's cores.
+#[derive(Debug)]
+pub struct NetworkPass<'a, T> {
+    network: &'a Network<T>,
+    blocks: &'a Blocks,
+    input: &'a Input<T>,
+    plan: Plan<'a, T>,
+    work: &'a mut Workspace<T>,
+}
+
+impl<'a, T: Real> NetworkPass<'a, T> {
+    pub(crate) fn new(
+        network: &'a Network<T>,
+        blocks: &'a Blocks,
+        input: &'a Input<T>,
+        keep: Keep,
+        work: &'a mut Workspace<T>,
+    ) -> Self {
+        assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
+        let plan = Plan { pair: network.pair(blocks), keep };
+        network.encode(input, &mut work.buffers);
+        network.forward_layers(blocks, plan, &mut work.buffers);
+        work.buffers.d_attention.resize_with(network.config().layers, Vec::new);
+        work.buffers.d_attention.iter_mut().for_each(Vec::clear);
+        Self { network, blocks, input, plan, work }
+    }
+}
+
+impl<T: Real> Pass<T> for NetworkPass<'_, T> {
+    fn config(&self) -> NetworkConfig {
+        self.network.config()
+    }
+
+    fn blocks(&self) -> &Blocks {
+        self.blocks
+    }
+
+    fn scores(&self) -> &[T] {
+        &self.work.buffers.scores
+    }
+
+    fn attention(&self, layer: usize) -> &[T] {
+        &self.work.buffers.states[layer].targets.alpha
+    }
+
+    fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>> {
+        let Buffers { states, d_attention, .. } = &mut self.work.buffers;
+        let block = self.blocks.layer(self.blocks.num_layers() - 1);
+        let layers = states.iter().zip(d_attention);
+        layers.map(|(state, gradient)| LayerAttention { block, alpha: &state.targets.alpha, gradient }).collect()
+    }
+
+    fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
+        let Self { network, blocks, plan, work, .. } = self;
+        let Workspace { buffers, rerun, .. } = &mut **work;
+        if plan.is_lean() {
+            plan.keep = Keep::Deletions;
+            network.forward_layers(blocks, *plan, buffers);
+        }
+        network.scores_without(blocks, deletions, buffers, rerun, scores);
+    }
+
+    fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
+        let Workspace { buffers, rerun, .. } = &mut *self.work;
+        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+    }
+
+    fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
+        let Self { network, blocks, input, plan, work } = self;
+        let Workspace { buffers, gradient, .. } = &mut **work;
+        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
+        gradient.resize(network.parameters().len(), T::ZERO);
+        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
+        network.backward(blocks, input, *plan, buffers, gradient);
+        loss
+    }
+
+    fn gradient(&self) -> &[T] {
+        self.work.gradient()
+    }
+}
+
+impl<T: Real> Network<T> {
+    fn encode(&self, input: &Input<T>, buffers: &mut Buffers<T>) {
+        let NetworkConfig { hidden, layers, .. } = self.config();
+        buffers.h.resize_with(layers + 1, Buffer::default);
+        buffers.h[0].resize(input.num_rows() * hidden, T::ZERO);
+        self.places.encoder.forward(self.parameters(), input, &mut buffers.h[0]);
+    }
+
+    /// All of a pass after the encoder, whose output stands in `buffers` already.
+    pub(crate) fn forward_layers(&self, blocks: &Blocks, plan: Plan<'_, T>, buffers: &mut Buffers<T>) {
+        let NetworkConfig { hidden, layers, .. } = self.config();
+        assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
+        buffers.h.resize_with(layers + 1, Buffer::default);
+        buffers.states.resize_with(layers, LayerState::default);
+        let single = if plan.pair.is_some() { layers - 2 } else { layers };
+        for (l, h) in buffers.h.iter_mut().enumerate() {
+            let rows = if plan.is_lean() && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
+            h.resize(rows * hidden, T::ZERO);
+        }
+        for l in 0..single {
+            let (before, after) = buffers.h.split_at_mut(l + 1);
+            let layer = self.layer(l, &before[l]);
+            let LayerState { sources, targets, .. } = &mut buffers.states[l];
+            self.attention.sources(layer, 0, sources);
+            let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
+            self.attention.targets(layer, sources, rows, &mut after[0], targets);
+            self.between.forward(&mut after[0]);
+        }
+        if let Some(pair) = plan.pair {
+            let (h, above) = buffers.h.split_at_mut(layers - 1);
+            let [between, out] = above else { unreachable!("the last layer has inputs and outputs") };
+            let paired = self.paired_layers(blocks, &h[layers - 2], &[]);
+            let between = (!plan.is_lean()).then_some(&mut between[..]);
+            pair.forward(paired, last_two(&mut buffers.states), &mut buffers.pair, between, out);
+        }
+        self.classify(blocks, buffers);
+    }
+
+    /// From the encoder's and the last layer's output to class scores.
+    fn classify(&self, blocks: &Blocks, buffers: &mut Buffers<T>) {
+        let NetworkConfig { hidden, layers, classes, .. } = self.config();
+        let entities = blocks.num_entities();
+        buffers.joined.resize(entities * 2 * hidden, T::ZERO);
+        buffers.scores.resize(entities * classes, T::ZERO);
+        let Buffers { h, joined, scores, .. } = buffers;
+        let (classifier, parameters) = (&self.places.classifier, self.parameters());
+        match blocks.graphs() {
+            None => classifier.join_and_classify(parameters, [&h[0], &h[layers]], |row| row, joined, scores),
+            Some(graphs) => {
+                readout::pool(&h[0], &h[layers], hidden, graphs, joined);
+                classifier.classify(parameters, joined, scores);
+            }
+        }
+    }
+
+    /// The last two layers, their inputs, and what lies between them, if anything.
+    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [T], between: &'a [T]) -> [PairedLayer<'a, T>; 2] {
+        let last = self.config().layers - 1;
+        [(last - 1, h), (last, between)].map(|(l, h)| PairedLayer { layer: self.layer(l, h), block: blocks.layer(l) })
+    }
+
+    /// From `buffers.d_scores` to the gradient of every parameter.
+    fn backward(
+        &self,
+        blocks: &Blocks,
+        input: &Input<T>,
+        plan: Plan<'_, T>,
+        buffers: &mut Buffers<T>,
+        gradient: &mut [T],
+    ) {
+        let NetworkConfig { hidden, layers, classes, .. } = self.config();
+        let labelled = buffers.d_scores.len() / classes;
+        buffers.d_h.resize_with(layers + 1, Buffer::default);
+        for (d_h, h) in buffers.d_h.iter_mut().zip(&buffers.h) {
+            d_h.resize(h.len(), T::ZERO);
+        }
+        // The second half of a joined row reaches the last layer, the first half the encoder directly.
+        let Buffers { joined, d_scores, d_joined, d_pooled, d_h, .. } = &mut *buffers;
+        let nodes = blocks.graphs().map_or(labelled, |graphs| graphs[labelled]);
+        let (d_last, d_rest) = d_h[layers].split_at_mut(nodes * hidden);
+        let (classifier, parameters) = (&self.places.classifier, self.parameters());
+        match blocks.graphs() {
+            None => classifier.backward(parameters, joined, d_scores, d_joined, Some(d_last), gradient),
+            Some(graphs) => {
+                classifier.backward(parameters, joined, d_scores, d_joined, None, gradient);
+                d_pooled.resize(nodes * hidden, T::ZERO);
+                readout::spread(d_joined, hidden, &graphs[..=labelled], d_pooled, d_last);
+            }
+        }
+        d_rest.fill(T::ZERO);
+        self.backward_layers(blocks, plan, buffers, gradient);
+        let d_direct = match blocks.graphs() {
+            None => Matrix::strided(&buffers.d_joined, labelled, hidden, 2 * hidden),
+            Some(_) => Matrix::new(&buffers.d_pooled, nodes, hidden),
+        };
+        self.places.encoder.backward(input, &buffers.h[0], d_direct, &mut buffers.d_h[0], gradient);
+    }
+
+    /// From the gradient of the last layer's output to that of the encoder's and of the layers' parameters.
+    fn backward_layers(&self, blocks: &Blocks, plan: Plan<'_, T>, buffers: &mut Buffers<T>, gradient: &mut [T]) {
+        let (layers, places) = (self.config().layers, &self.places.layers);
+        gradient[places[0].start..places[layers - 1].end].fill(T::ZERO);
+        let mut single = layers;
+        if let Some(pair) = plan.pair {
+            single = layers - 2;
+            let paired = self.paired_layers(blocks, &buffers.h[single], &buffers.h[single + 1]);
+            let (below, last) = buffers.d_h.split_at_mut(layers);
+            let upstream = [(single, &[][..]), (single + 1, &last[0][..])]
+                .map(|(l, d_out)| Upstream { d_out, d_attention: &buffers.d_attention[l] });
+            let (d_lower, d_upper) = gradient[..places[layers - 1].end].split_at_mut(places[layers - 1].start);
+            let d_parameters = [&mut d_lower[places[single].clone()], d_upper];
+            let states = last_two(&mut buffers.states);
+            pair.backward(paired, upstream, states, &mut buffers.pair, d_parameters, &mut below[single]);
+        }
+        for l in (0..single).rev() {
+            let (before, after) = buffers.d_h.split_at_mut(l + 1);
+            self.between.backward(&buffers.h[l + 1], &mut after[0]);
+            let layer = self.layer(l, &buffers.h[l]);
+            let upstream = Upstream { d_out: &after[0], d_attention: &buffers.d_attention[l] };
+            let d_parameters = &mut gradient[places[l].clone()];
+            let state = &mut buffers.states[l];
+            self.attention.backward(layer, blocks.layer(l), upstream, state, d_parameters, &mut before[l]);
+        }
+    }
+}
+
+fn last_two<T>(states: &mut [LayerState<T>]) -> [&mut LayerState<T>; 2] {
+    let [.., lower, upper] = states else { unreachable!("two layers make a pair") };
+    [lower, upper]
+}

@@ -1,0 +1,260 @@
+//! What the demo found, in the form that `--json` prints and the page shows.
+
+use carat_graph::{Dataset, Flags};
+use carat_lab::AttentionOnSpurious;
+use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
+use carat_lab::sweep::Run;
+use carat_nn::AttentionKind;
+use carat_report::statistics::Spread;
+use serde::{Serialize, Serializer};
+
+use super::{DemoConfig, MEASURES, Setting, Treatment};
+
+/// Everything that [`super::run`] found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DemoReport {
+    /// The first graph.
+    pub graph: GraphReport,
+    /// One entry per strength of the shortcut, attention kind and treatment.
+    pub arms: Vec<ArmReport>,
+    /// Treatments against their opponents, one entry per strength, attention kind and measure.
+    pub comparisons: Vec<CaseReport>,
+    /// The settings.
+    pub config: DemoConfig,
+}
+
+/// One of the planted graphs, which differ little in what is told here.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GraphReport {
+    /// Nodes.
+    pub nodes: usize,
+    /// Directed edges.
+    pub edges: usize,
+    /// Share of the edges that are spurious.
+    pub spurious_share: f64,
+    /// Training nodes.
+    pub train: usize,
+    /// Validation nodes.
+    pub val: usize,
+    /// Test nodes.
+    pub test: usize,
+}
+
+/// One attention kind under one treatment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmReport {
+    /// Strength of the shortcut; `None` where the treatment's graph has no spurious edges.
+    pub shortcut: Option<f64>,
+    /// Attention kind.
+    pub arch: AttentionKind,
+    /// What was done about the spurious edges.
+    pub treatment: Treatment,
+    /// Mean cross-entropy over test nodes.
+    pub test_loss: Spread,
+    /// Share of test nodes predicted right.
+    pub test_accuracy: Spread,
+    /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
+    pub attention_auc: Option<Spread>,
+    /// Attention spent on spurious in-edges; `None` where the arm's graph has none.
+    pub spurious_attention: Option<Spread>,
+    /// What uniform attention would spend on them.
+    pub uniform_attention: Option<Spread>,
+    /// Probability that attention ranks a useful in-edge above a spurious one.
+    pub useful_above_spurious: Option<Spread>,
+    /// The runs, by seed.
+    #[serde(serialize_with = "in_short")]
+    pub runs: Vec<Run>,
+}
+
+/// What is told of a run whose settings are known.
+#[derive(Serialize)]
+struct Short {
+    seed: u64,
+    val_loss: f64,
+    test_loss: Option<f64>,
+    test_accuracy: Option<f64>,
+    attention_auc: Option<f64>,
+    attention: Option<AttentionOnSpurious>,
+    epochs: usize,
+    best_epoch: usize,
+}
+
+fn in_short<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(runs.iter().map(|Run { config, outcome }| Short {
+        seed: config.seed,
+        val_loss: outcome.val_loss,
+        test_loss: outcome.test_loss,
+        test_accuracy: outcome.test_accuracy,
+        attention_auc: outcome.attention_auc,
+        attention: outcome.spurious,
+        epochs: outcome.epochs,
+        best_epoch: outcome.kept_epoch,
+    }))
+}
+
+/// A treatment against an opponent in one measure, seed by seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseReport {
+    /// Strength of the shortcut.
+    pub shortcut: f64,
+    /// Attention kind.
+    pub arch: AttentionKind,
+    /// The treatment.
+    pub treatment: Treatment,
+    /// What it is compared with.
+    pub against: Treatment,
+    /// What is compared.
+    pub measure: Measure,
+    /// The treatment's value less its opponent's.
+    pub change: Spread,
+    /// One-tailed paired Wilcoxon test: the probability of so clear an improvement by chance.
+    pub p_better: f64,
+    /// The same of so clear a change for the worse.
+    pub p_worse: f64,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// Which way a comparison points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Clearly better.
+    Better,
+    /// Clearly worse.
+    Worse,
+    /// The runs do not tell.
+    Unclear,
+}
+
+impl Verdict {
+    /// A comparison is clear where its one-tailed p is below this, in either direction, so that chance alone makes
+    /// at most one in twenty clear.
+    pub const CLEAR: f64 = 0.025;
+
+    /// The fewest seeds at which a comparison can be clear: 2 to the power of minus 6 is below 0.025.
+    pub const FEWEST_SEEDS: usize = 6;
+
+    fn of(p_better: f64, p_worse: f64) -> Self {
+        match (p_better < Self::CLEAR, p_worse < Self::CLEAR) {
+            (true, _) => Self::Better,
+            (_, true) => Self::Worse,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+impl GraphReport {
+    pub(super) fn of(dataset: &Dataset) -> Self {
+        let edges = dataset.graph().num_edges();
+        let spurious = dataset.spurious().map_or(0, Flags::count);
+        let split = dataset.splits().first().cloned().unwrap_or_default();
+        Self {
+            nodes: dataset.num_nodes(),
+            edges,
+            spurious_share: spurious as f64 / edges.max(1) as f64,
+            train: split.train.len(),
+            val: split.val.len(),
+            test: split.test.len(),
+        }
+    }
+}
+
+impl ArmReport {
+    /// Sums up the runs; `None` where there are none.
+    pub(super) fn of(Setting { shortcut, kind, treatment }: Setting, runs: Vec<Run>) -> Option<Self> {
+        let attention = |figure: fn(AttentionOnSpurious) -> f64| {
+            Spread::of(&runs.iter().filter_map(|run| run.outcome.spurious).map(figure).collect::<Vec<_>>())
+        };
+        Some(Self {
+            shortcut,
+            arch: kind,
+            treatment,
+            test_loss: spread(&runs, Measure::TestLoss)?,
+            test_accuracy: spread(&runs, Measure::TestAccuracy)?,
+            attention_auc: spread(&runs, Measure::AttentionAuc),
+            spurious_attention: spread(&runs, Measure::SpuriousAttention),
+            uniform_attention: attention(|attention| attention.uniform),
+            useful_above_spurious: attention(|attention| attention.auc),
+            runs,
+        })
+    }
+
+    /// A measure's mean and deviation over the runs.
+    pub fn spread(&self, measure: Measure) -> Option<Spread> {
+        spread(&self.runs, measure)
+    }
+
+    /// The way that its runs are regularised; `None` for plain ones.
+    fn method(&self) -> Option<Method> {
+        Method::of(&self.runs.first()?.config)
+    }
+}
+
+fn spread(runs: &[Run], measure: Measure) -> Option<Spread> {
+    Spread::of(&runs.iter().filter_map(|run| measure.of(&run.outcome)).collect::<Vec<_>>())
+}
+
+impl CaseReport {
+    /// `None` where the arms have no pair of runs with the measure.
+    fn of(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Self> {
+        let runs: Vec<&Run> = arm.runs.iter().chain(&against.runs).collect();
+        let other = against.method();
+        let opponent = other.as_ref().map_or(Opponent::Baseline, Opponent::Method);
+        let pairing = Pairing::of(&runs, &arm.method()?, opponent);
+        let found = Comparison::of(&pairing.pairs.iter().collect::<Vec<&Pair<'_>>>(), measure)?;
+        let (p_better, p_worse) = (found.p_better?, found.p_worse?);
+        Some(Self {
+            shortcut: arm.shortcut?,
+            arch: arm.arch,
+            treatment: arm.treatment,
+            against: against.treatment,
+            measure,
+            change: Spread::of(&found.changes)?,
+            p_better,
+            p_worse,
+            verdict: Verdict::of(p_better, p_worse),
+        })
+    }
+
+    /// One-tailed p in the direction that the runs point.
+    pub fn p(&self) -> f64 {
+        self.p_better.min(self.p_worse)
+    }
+}
+
+impl DemoReport {
+    pub(super) fn new(config: DemoConfig, graph: GraphReport, arms: Vec<ArmReport>) -> Self {
+        let mut report = Self { graph, arms, comparisons: Vec::new(), config };
+        let mut comparisons = Vec::new();
+        for arm in &report.arms {
+            for against in arm.treatment.opponents() {
+                let Some(other) = report.arm(arm.shortcut, arm.arch, against) else { continue };
+                comparisons.extend(MEASURES.into_iter().filter_map(|measure| CaseReport::of(arm, other, measure)));
+            }
+        }
+        report.comparisons = comparisons;
+        report
+    }
+
+    /// An arm.
+    pub fn arm(&self, shortcut: Option<f64>, kind: AttentionKind, treatment: Treatment) -> Option<&ArmReport> {
+        self.arms.iter().find(|arm| arm.shortcut == shortcut && arm.arch == kind && arm.treatment == treatment)
+    }
+
+    /// The treatments that are compared, each with its opponents.
+    pub fn matches(&self) -> impl Iterator<Item = (Treatment, Treatment)> {
+        let treatments = self.config.treatments();
+        treatments.flat_map(|treatment| treatment.opponents().map(move |against| (treatment, against)))
+    }
+
+    /// The comparisons of a treatment with an opponent in a measure, at every strength and for every kind.
+    pub fn comparisons_of(
+        &self,
+        (treatment, against): (Treatment, Treatment),
+        measure: Measure,
+    ) -> impl Iterator<Item = &CaseReport> {
+        let all = self.comparisons.iter().filter(move |c| c.measure == measure);
+        all.filter(move |c| c.treatment == treatment && c.against == against)
+    }
+}

@@ -1,0 +1,88 @@
+//! What an item's section rests on: those of its runs that are there, and studies.
+
+use std::collections::HashSet;
+
+use carat::{Error, TrainConfig};
+use carat_lab::sweep::{Grid, Run};
+
+use super::{Item, Scope, Studies};
+
+/// Everything that a section is drawn from.
+#[derive(Debug)]
+pub struct Basis<'a> {
+    /// The item's own runs.
+    pub(super) found: Found<'a>,
+    /// All finished runs, those of other items among them.
+    pub(super) runs: &'a [Run],
+    /// What is computed, and on what.
+    pub(super) scope: &'a Scope,
+    /// What was computed beside runs.
+    pub(super) studies: &'a Studies,
+}
+
+impl<'a> Basis<'a> {
+    /// Finds the item's runs among all.
+    pub(super) fn of(item: &dyn Item, runs: &'a [Run], scope: &'a Scope, studies: &'a Studies) -> Result<Self, Error> {
+        Ok(Self { found: Found::of(runs, &item.grids(scope))?, runs, scope, studies })
+    }
+}
+
+/// The runs of an item's grids that are there, and how many there should be.
+#[derive(Debug, Clone)]
+pub struct Found<'a> {
+    /// Those that are there.
+    pub(super) runs: Vec<&'a Run>,
+    /// All that the grids have.
+    pub(super) expected: usize,
+}
+
+impl<'a> Found<'a> {
+    /// Takes the runs of these grids. Others would bend means over the grid, however good they are.
+    pub(super) fn of(runs: &'a [Run], grids: &[Grid]) -> Result<Self, Error> {
+        let mut wanted = HashSet::new();
+        for grid in grids {
+            for config in grid.runs()? {
+                wanted.insert(key(&config)?);
+            }
+        }
+        let mut taken = HashSet::new();
+        let mut found = Vec::new();
+        for run in runs {
+            let key = key(&run.config)?;
+            if wanted.contains(&key) && taken.insert(key) {
+                found.push(run);
+            }
+        }
+        Ok(Self { runs: found, expected: wanted.len() })
+    }
+
+    /// Runs that are not there.
+    pub(super) fn missing(&self) -> usize {
+        self.expected - self.runs.len()
+    }
+}
+
+/// A run's settings as text: the same for equal runs only.
+pub(super) fn key(config: &TrainConfig) -> Result<String, Error> {
+    serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carat_lab::compare::made_up::{baseline, regularised};
+
+    #[test]
+    fn only_the_grid_s_runs_are_taken_and_the_rest_is_counted() {
+        let grid = Grid::new().with("data", ["a"]).with("hidden", [10, 25]).with("lambda", [0.0, 1.0]);
+        let runs = [
+            baseline("a", 10, 2.0),
+            regularised("a", 10, 1.0, 1.0),
+            regularised("a", 10, 1.0, 1.0),
+            regularised("a", 10, 5.0, 1.0),
+            regularised("b", 10, 1.0, 1.0),
+        ];
+        let found = Found::of(&runs, &[grid]).unwrap();
+        assert_eq!((found.runs.len(), found.expected, found.missing()), (2, 4, 2));
+    }
+}

@@ -1,0 +1,48 @@
+//! Figure 2: every pair of runs, accuracy and negative loss.
+
+use carat::Error;
+use carat_lab::compare::{Family, Measure, Method, Opponent, Pairing};
+use carat_lab::sweep::Grid;
+use carat_report::Block;
+
+use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::{Basis, Draft, Item, Scope, grids, scatter};
+
+/// Scatter of paired runs.
+pub(super) struct Figure2;
+
+impl Item for Figure2 {
+    fn name(&self) -> &'static str {
+        "figure2"
+    }
+
+    fn title(&self) -> &'static str {
+        "Figure 2: paired runs, accuracy and loss"
+    }
+
+    fn said(&self) -> &'static str {
+        "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05)."
+    }
+
+    fn grids(&self, scope: &Scope) -> Vec<Grid> {
+        grids::bases(scope)
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let measures = [Measure::TestAccuracy, Measure::TestLoss];
+        let family =
+            |protocol| measures.map(|measure| Family::of(&pairing, &scope.datasets, protocol, measure, grids::counts));
+        draft.found(PROTOCOLS.into_iter().flat_map(family).map(|family| family.sentence()).collect());
+        for protocol in PROTOCOLS {
+            for measure in measures {
+                let negate = measure.lower_is_better();
+                draft.push(Block::Chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, negate)));
+            }
+        }
+        draft.paragraph(HOW_TO_READ);
+        draft.unused(pairing.alone);
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! What became of the paper's claims, for the top of a report.
+
+use carat::Protocol;
+use carat_lab::compare::Family;
+
+use super::paper;
+
+/// A claim and what the runs say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The item that has the details.
+    pub item: &'static str,
+    /// The claim, as a short sentence without its full stop.
+    pub claim: String,
+    /// What the paper reports; `None` where the claim goes beyond the paper.
+    pub paper: Option<String>,
+    /// What is found here, one answer per protocol.
+    pub answers: Vec<Answer>,
+}
+
+/// What is found under one protocol.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// In numbers.
+    pub text: String,
+    /// In a word.
+    pub verdict: Verdict,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// In at least the paper's share of datasets.
+    Reproduced,
+    /// In fewer, but at least half of them.
+    Partly,
+    /// In less than half.
+    NotReproduced,
+    /// Less than half of the paper's number of datasets has runs.
+    TooFew,
+    /// There are no runs to tell.
+    Unknown,
+}
+
+impl Verdict {
+    /// Of a claim that the paper has in `claimed` of its datasets, and we in `found` of ours. The paper's share is rounded down
+    /// to whole datasets.
+    pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
+        match (found, ours) {
+            (_, 0) => Self::Unknown,
+            (_, ours) if 2 * ours < paper::COUNTED => Self::TooFew,
+            (found, ours) if 2 * found < ours => Self::NotReproduced,
+            (found, ours) if found >= claimed * ours / paper::COUNTED => Self::Reproduced,
+            _ => Self::Partly,
+        }
+    }
+
+    /// Of a claim about all datasets at once, of which we have `ours`.
+    pub fn where_true(holds: bool, ours: usize) -> Self {
+        match (holds, ours) {
+            (_, 0) => Self::Unknown,
+            (_, ours) if 2 * ours < paper::COUNTED => Self::TooFew,
+            (true, _) => Self::Reproduced,
+            (false, _) => Self::NotReproduced,
+        }
+    }
+
+    /// Of a claim about attention kinds that holds for `found` of those that have runs.
+    pub fn of_kinds(found: usize, kinds: usize) -> Self {
+        match (found, kinds) {
+            (_, 0) => Self::Unknown,
+            (found, kinds) if found == kinds => Self::Reproduced,
+            (found, kinds) if 2 * found >= kinds => Self::Partly,
+            _ => Self::NotReproduced,
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Partly => "partly",
+            Self::NotReproduced => "not reproduced",
+            Self::TooFew => "too few datasets to tell",
+            Self::Unknown => "no runs",
+        }
+    }
+}
+
+impl Finding {
+    /// Of a claim about a number of datasets.
+    pub(super) fn counted(item: &'static str, claim: &str, claimed: usize, families: &[Family]) -> Self {
+        let answer = |family: &Family| Answer {
+            protocol: family.protocol,
+            text: match family.datasets() {
+                0 => "no runs".to_string(),
+                ours => {
+                    let worse = match family.worse() {
+                        0 => String::new(),
+                        worse => format!(", worse in {worse}"),
+                    };
+                    format!("{} of {ours} ({} by Holm{worse})", family.better(), family.better_adjusted())
+                }
+            },
+            verdict: Verdict::of(family.better(), family.datasets(), claimed),
+        };
+        Self {
+            item,
+            claim: claim.to_string(),
+            paper: Some(format!("{claimed} of {}", paper::COUNTED)),
+            answers: families.iter().map(answer).collect(),
+        }
+    }
+
+    /// Of a question about datasets that the paper does not ask.
+    pub(super) fn beyond(item: &'static str, claim: &str, families: &[Family]) -> Self {
+        Self { paper: None, ..Self::counted(item, claim, paper::COUNTED, families) }
+    }
+
+    /// True where no protocol has runs.
+    pub fn is_unknown(&self) -> bool {
+        self.answers.iter().all(|answer| answer.verdict == Verdict::Unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_decide() {
+        assert_eq!(Verdict::of(7, 7, 8), Verdict::Reproduced);
+        assert_eq!(Verdict::of(6, 7, 8), Verdict::Partly);
+        // 7 of 8 is 6.1 of 7.
+        assert_eq!(Verdict::of(6, 7, 7), Verdict::Reproduced);
+        assert_eq!(Verdict::of(4, 7, 7), Verdict::Partly);
+        assert_eq!(Verdict::of(3, 7, 7), Verdict::NotReproduced);
+        assert_eq!(Verdict::of(0, 0, 7), Verdict::Unknown);
+        assert_eq!(Verdict::of(3, 3, 8), Verdict::TooFew);
+        assert_eq!(Verdict::of(1, 4, 2), Verdict::NotReproduced);
+        let of_kinds = [(3, 3), (2, 3), (1, 3), (0, 0)].map(|(found, kinds)| Verdict::of_kinds(found, kinds));
+        assert_eq!(of_kinds, [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::Unknown]);
+    }
+}

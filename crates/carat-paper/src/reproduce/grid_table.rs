@@ -1,0 +1,152 @@
+//! Means over the grid beside the paper's, by dataset and kind: the form of the paper's loss and accuracy tables.
+
+use carat::{Error, Protocol};
+use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
+use carat_lab::sweep::Grid;
+use carat_report::statistics::Spread;
+use carat_report::{Block, Cell, Column, Table, words};
+
+use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::finding::Finding;
+use super::paper::{self, ByKind};
+use super::{Basis, Draft, Item, Scope, grids};
+
+/// A table of one measure.
+pub(super) struct GridTable {
+    /// The item's name.
+    pub(super) name: &'static str,
+    /// The item's title.
+    pub(super) title: &'static str,
+    /// What is compared.
+    pub(super) measure: Measure,
+    /// The paper's means without and with CAR.
+    pub(super) paper: (&'static ByKind<Spread>, &'static ByKind<Spread>),
+    /// What the paper says about it.
+    pub(super) said: &'static str,
+    /// The claim in short.
+    pub(super) claim: &'static str,
+    /// Datasets in which the paper has an improvement at p < 0.05.
+    pub(super) claimed: usize,
+}
+
+impl Item for GridTable {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn said(&self) -> &'static str {
+        self.said
+    }
+
+    fn grids(&self, scope: &Scope) -> Vec<Grid> {
+        grids::bases(scope)
+    }
+
+    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Basis { found, scope, .. } = basis;
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let families = self.families(&pairing, scope);
+        draft.found(families.iter().map(Family::sentence).collect());
+        draft.push(Block::Table(self.tests(&families)));
+        for protocol in PROTOCOLS {
+            draft.push(Block::Table(self.means(&pairing, scope, protocol)));
+        }
+        draft.paragraph(HOW_TO_READ);
+        draft.unused(pairing.alone);
+        Ok(())
+    }
+
+    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+        let Basis { found, scope, .. } = basis;
+        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &self.families(&pairing, scope))])
+    }
+}
+
+impl GridTable {
+    fn families(&self, pairing: &Pairing<'_>, scope: &Scope) -> Vec<Family> {
+        let family = |protocol| Family::of(pairing, &scope.datasets, protocol, self.measure, grids::counts);
+        PROTOCOLS.map(family).to_vec()
+    }
+
+    /// One row per dataset and protocol: the tests.
+    fn tests(&self, families: &[Family]) -> Table {
+        let row = |family: &Family, row: usize| {
+            let row = family.rows.get(row)?;
+            let comparison = row.comparison.as_ref()?;
+            Some(vec![
+                Cell::words(paper::title(&row.data)),
+                Cell::words(family.protocol.name()),
+                words::count_cell(comparison.pairs),
+                words::number_cell(Some(comparison.before.mean), 3),
+                words::number_cell(Some(comparison.after.mean), 3),
+                words::effect_cell(comparison.change(), 3),
+                words::percent_cell(comparison.percent().map(|effect| effect.mean)),
+                words::probability_cell(comparison.p_better),
+                words::probability_cell(row.adjusted),
+                words::number_cell(comparison.change().and_then(|effect| effect.cohens_d), 2),
+            ])
+        };
+        let datasets = families.first().map_or(0, |family| family.rows.len());
+        let rows = (0..datasets).flat_map(|place| families.iter().filter_map(move |family| row(family, place)));
+        let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+        let headings = [
+            "pairs",
+            "baseline",
+            "+ CAR",
+            "change (95 % interval)",
+            "change, % of baseline",
+            "p",
+            "p by Holm",
+            "Cohen's d",
+        ];
+        columns.extend(headings.map(Column::numbers));
+        Table {
+            name: format!("{}-tests", self.name),
+            caption: format!(
+                "{} of all kinds together, {} is better. {}",
+                words::capitalised(self.measure.name()),
+                self.measure.better(),
+                words::P_MEANING
+            ),
+            columns,
+            rows: rows.collect(),
+        }
+    }
+
+    /// One row per dataset and kind: ours beside the paper's.
+    fn means(&self, pairing: &Pairing<'_>, scope: &Scope, protocol: Protocol) -> Table {
+        let cells = scope.datasets.iter().flat_map(|data| paper::KINDS.map(|kind| (data, kind.name())));
+        let rows = cells.filter_map(|(data, kind)| {
+            let pairs = pairing.on(data, protocol);
+            let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.key.arch == kind).collect();
+            let comparison = Comparison::of(&pairs, self.measure)?;
+            Some(vec![
+                Cell::words(paper::title(data)),
+                Cell::words(kind),
+                words::count_cell(comparison.pairs),
+                words::spread_cell(Some(comparison.before), 3),
+                words::spread_cell(Some(comparison.after), 3).strong_if(comparison.is_better()),
+                words::probability_cell(comparison.p_better),
+                words::spread_cell(paper::at(self.paper.0, kind, data), 2),
+                words::spread_cell(paper::at(self.paper.1, kind, data), 2),
+            ])
+        });
+        let mut columns = vec![Column::words("dataset"), Column::words("attention")];
+        let headings = ["pairs", "baseline", "+ CAR", "p", "the paper's baseline", "the paper's + CAR"];
+        columns.extend(headings.map(Column::numbers));
+        Table {
+            name: format!("{}-{protocol}", self.name),
+            caption: format!(
+                "{} under protocol {protocol}, mean ± deviation over the grid, beside the paper's",
+                words::capitalised(self.measure.name())
+            ),
+            columns,
+            rows: rows.collect(),
+        }
+    }
+}

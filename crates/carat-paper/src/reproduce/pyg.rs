@@ -1,0 +1,102 @@
+//! One plain training by PyTorch Geometric, timed, where a Python that has it is named. Whatever goes wrong, there is no time.
+
+use std::ffi::{OsStr, OsString};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use carat::Protocol;
+use carat_graph::{Dataset, writers};
+use carat_lab::sweep::Run;
+use carat_nn::AttentionKind;
+use serde::Deserialize;
+
+use super::grids;
+
+/// F of the network that is timed: the one that every dataset's grid has.
+pub(super) const HIDDEN: usize = 25;
+/// K.
+pub(super) const HEADS: usize = 3;
+/// L.
+pub(super) const LAYERS: usize = 2;
+
+const SCRIPT: &str = include_str!("pyg.py");
+
+/// A training takes seconds; beyond this something is wrong.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A training without CAR, protocol best.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub(super) struct PlainTraining {
+    /// Seconds, validation included.
+    pub(super) seconds: f64,
+    /// Epochs.
+    pub(super) epochs: usize,
+}
+
+/// Our training of the same network on a dataset that counts.
+pub(super) fn twin<'a>(runs: &[&'a Run], data: &str) -> Option<&'a Run> {
+    let is_same = |run: &&&Run| {
+        let c = &run.config;
+        let sizes = (c.network.arch, c.network.hidden, c.network.heads, c.network.layers)
+            == (AttentionKind::Gat, HIDDEN, HEADS, LAYERS);
+        run.is_baseline()
+            && c.data.name == data
+            && c.stopping.protocol == Protocol::Best
+            && c.data.split == 0
+            && c.seed == 0
+            && sizes
+    };
+    runs.iter().find(is_same).filter(|_| grids::counts(data)).copied()
+}
+
+/// The Python that the user names for this.
+pub(super) fn python() -> Option<OsString> {
+    std::env::var_os("CARAT_PYTHON").filter(|python| !python.is_empty())
+}
+
+/// Trains on the dataset's first split.
+pub(super) fn train(python: &OsStr, dataset: &Dataset) -> Option<PlainTraining> {
+    let path = std::env::temp_dir().join(format!("carat-pyg-{}-{}.npz", std::process::id(), dataset.name()));
+    writers::npz::write(dataset, &path).ok()?;
+    let sizes = [HIDDEN, HEADS, LAYERS].map(|size| size.to_string());
+    let child = Command::new(python)
+        .args(["-c", SCRIPT])
+        .arg(&path)
+        .args(sizes)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let said = child.ok().and_then(finished);
+    // Best effort: the folder is for temporary files.
+    let _ = std::fs::remove_file(&path);
+    serde_json::from_str(said?.trim()).ok()
+}
+
+/// What the process wrote, if it ended well and in time. It writes one line, which no pipe is too small for.
+fn finished(mut child: Child) -> Option<String> {
+    let start = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if start.elapsed() > PATIENCE {
+            // It may have ended in between, which is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_python_that_is_none_gives_no_time() {
+        let dataset = Dataset::from_rows("tiny", &[(0, 1)], &[vec![1.0], vec![0.0]], &[Some(0), Some(1)]).unwrap();
+        assert_eq!(train(OsStr::new("/nowhere/python"), &dataset), None);
+        assert_eq!(train(OsStr::new("false"), &dataset), None);
+    }
+}

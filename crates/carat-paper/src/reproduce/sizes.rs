@@ -1,0 +1,36 @@
+//! Sizes of the datasets at hand.
+
+use carat_graph::Dataset;
+
+/// What the tables of datasets and of training times say about one dataset.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sizes {
+    pub(super) classes: usize,
+    pub(super) nodes: usize,
+    pub(super) edges: usize,
+    pub(super) splits: usize,
+    pub(super) features: usize,
+    pub(super) mean_degree: f64,
+    pub(super) homophily: Option<f64>,
+    /// Training nodes of the first split.
+    pub(super) train_nodes: usize,
+    /// In-edges of training nodes, split by split: those that can be deleted.
+    pub(super) train_edges: Vec<f64>,
+}
+
+impl Sizes {
+    pub(super) fn of(dataset: &Dataset) -> Self {
+        let edges_of = |nodes: &[u32]| nodes.iter().map(|&node| dataset.graph().in_degree(node)).sum::<usize>() as f64;
+        Self {
+            classes: dataset.labels().num_classes(),
+            nodes: dataset.num_nodes(),
+            edges: dataset.graph().num_edges(),
+            splits: dataset.splits().len(),
+            features: dataset.features().num_columns(),
+            mean_degree: dataset.mean_degree(),
+            homophily: dataset.homophily(),
+            train_nodes: dataset.splits().first().map_or(0, |split| split.train.len()),
+            train_edges: dataset.splits().iter().map(|split| edges_of(&split.train)).collect(),
+        }
+    }
+}

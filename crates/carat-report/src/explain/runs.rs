@@ -1,0 +1,63 @@
+//! The two runs in words, and what else they differ in.
+
+use carat::settings::NetworkSettings;
+use carat::{RegulariserSettings, Setting, TrainConfig};
+
+use crate::words;
+
+/// Sentences about the runs that are compared, and about what a reader must know before crediting the regulariser.
+pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
+    let mut sentences = vec![format!("Base: {}. CAR: {}.", described(base), described(car))];
+    let others = differences(base, car);
+    if !others.is_empty() {
+        let settings = words::list(&others);
+        sentences.push(format!("The runs also differ in {settings}, so the changes are not the regulariser's alone."));
+    }
+    match (base.car().is_some(), car.car().is_some()) {
+        (false, true) => {}
+        (true, false) => sentences.push(
+            "The base run is regularised and the other is not: is it the other way round? --base is the run without CAR."
+                .into(),
+        ),
+        (true, true) => sentences.push("Both runs are regularised.".into()),
+        (false, false) => sentences.push("Neither run is regularised.".into()),
+    }
+    sentences
+}
+
+fn described(config: &TrainConfig) -> String {
+    let NetworkSettings { arch, hidden, heads, layers } = config.network;
+    let RegulariserSettings { arm, lambda, .. } = &config.regulariser;
+    let seed = config.seed;
+    let how = match config.car() {
+        Some(_) => format!("{arm}, lambda {lambda}"),
+        None => "no regulariser".into(),
+    };
+    format!("{arch}, L {layers}, K {heads}, F {hidden}, seed {seed}, {how}")
+}
+
+/// Names of other settings than the regulariser's in which two runs differ.
+fn differences(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
+    let others = Setting::all().filter(|setting| !setting.is_of_regulariser && !setting.is_same(base, car));
+    others.map(|setting| setting.name.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carat::Lambda;
+
+    #[test]
+    fn what_else_differs_is_said() {
+        let plain = TrainConfig::default().data("cora".into());
+        let car = plain.clone().lambda(Lambda::new(0.5)).temperature(0.3);
+        let said = compared_runs(&plain, &car);
+        let expected = "Base: gat, L 2, K 3, F 100, seed 0, no regulariser. CAR: gat, L 2, K 3, F 100, seed 0, causal, lambda 0.5.";
+        assert_eq!(said, [expected]);
+        let other = car.clone().seed(3).patience(Some(5));
+        assert!(compared_runs(&plain, &other)[1].starts_with("The runs also differ in patience and seed, so"));
+        assert!(compared_runs(&car, &plain)[1].contains("is it the other way round?"));
+        assert_eq!(compared_runs(&plain, &plain)[1], "Neither run is regularised.");
+        assert_eq!(compared_runs(&car, &car)[1], "Both runs are regularised.");
+    }
+}

@@ -1,0 +1,199 @@
+//! The files beside a report: its tables as CSV, its charts as SVG and what they are drawn from as CSV.
+
+use super::outline::parts;
+use super::{Block, Cell, Column, Report, Table};
+use crate::figures::{Chart, Mark};
+
+/// Names and contents. Cells of numbers are written unrounded.
+pub fn files(report: &Report) -> Vec<(String, String)> {
+    let blocks = parts(report).into_iter().flat_map(|part| part.blocks);
+    let file = |(name, block): (String, &Block)| match block {
+        Block::Table(table) => vec![(format!("{name}.csv"), csv(table))],
+        Block::Chart(chart) => {
+            vec![(format!("{name}.svg"), chart.svg()), (format!("{name}-points.csv"), points(chart))]
+        }
+        Block::Paragraph(_) | Block::Points(_) | Block::Command(_) => Vec::new(),
+    };
+    blocks.flat_map(file).collect()
+}
+
+/// A table of no columns is an empty file.
+fn csv(table: &Table) -> String {
+    if table.columns.is_empty() {
+        return String::new();
+    }
+    let parts = parts_of_columns(table);
+    let headings = table.columns.iter().zip(&parts).flat_map(|(column, parts)| {
+        let heading = column.heading.clone();
+        std::iter::once(heading.clone()).chain(parts.iter().map(move |part| format!("{heading}, {part}")))
+    });
+    let rows = table.cells().map(|row| row.zip(&parts).flat_map(|((column, cell), parts)| fields(column, cell, parts)));
+    lines(std::iter::once(headings.collect()).chain(rows.map(Iterator::collect)).collect())
+}
+
+/// What a chart is drawn from, a point a line; a box has five, a stroke two. Lines to compare with are left out.
+fn points(chart: &Chart) -> String {
+    let mut records = vec![["panel", "series", "mark", "x", "y", "about"].map(String::from).to_vec()];
+    for panel in &chart.panels {
+        let name = |value: f64, categories: &[String]| {
+            let category = (value >= 0.0 && value.fract() == 0.0).then(|| categories.get(value as usize)).flatten();
+            category.map_or_else(|| number(value), |category| guarded(category))
+        };
+        for mark in &panel.marks {
+            let (kind, series, points, tip): (&str, usize, Vec<(f64, f64)>, &str) = match mark {
+                Mark::Dot { at, series, tip, .. } => ("dot", *series, vec![*at], tip),
+                Mark::Bar { at, series, tip } => ("bar", *series, vec![*at], tip),
+                Mark::Line { points, series, tip } => ("line", *series, points.clone(), tip),
+                Mark::Box { at, values, series, tip } => ("box", *series, values.map(|v| (*at, v)).to_vec(), tip),
+                Mark::Interval { at, range, series, tip } => {
+                    ("interval", *series, vec![(*at, range.0), (*at, range.1)], tip)
+                }
+                Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => continue,
+            };
+            let series = chart.series.get(series).map_or_else(String::new, |series| guarded(series));
+            records.extend(points.into_iter().map(|(x, y)| {
+                let (x, y) = (name(x, &panel.x.categories), name(y, &panel.y.categories));
+                vec![guarded(&panel.title), series.clone(), kind.to_string(), x, y, guarded(tip)]
+            }));
+        }
+    }
+    lines(records)
+}
+
+/// Words as they are, unless a spreadsheet would take them for a formula: then with an apostrophe before them.
+pub fn guarded(words: &str) -> String {
+    if words.starts_with(['=', '+', '-', '@', '\t', '\r']) && words.len() > 1 {
+        format!("'{words}")
+    } else {
+        words.to_string()
+    }
+}
+
+fn lines(records: Vec<Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory fails only where records differ in length, and these do not.
+    let written = records.iter().try_for_each(|record| writer.write_record(record)).and_then(|()| Ok(writer.flush()?));
+    debug_assert!(written.is_ok());
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// For every column the names of the further numbers that its cells have.
+fn parts_of_columns(table: &Table) -> Vec<Vec<&'static str>> {
+    let mut names: Vec<Vec<&'static str>> = vec![Vec::new(); table.columns.len()];
+    for row in table.cells() {
+        for (names, (_, cell)) in names.iter_mut().zip(row) {
+            for (name, _) in &cell.parts {
+                if !names.contains(name) {
+                    names.push(name);
+                }
+            }
+        }
+    }
+    names
+}
+
+/// A cell's number or words, then its further numbers. A number that is missing is an empty field.
+fn fields(column: &Column, cell: &Cell, parts: &[&'static str]) -> Vec<String> {
+    let own = match cell.value {
+        Some(value) => number(value),
+        None if column.numeric => String::new(),
+        None => guarded(&cell.text),
+    };
+    let part = |name: &&'static str| {
+        cell.parts.iter().find(|(own, _)| own == name).map_or_else(String::new, |(_, value)| number(*value))
+    };
+    std::iter::once(own).chain(parts.iter().map(part)).collect()
+}
+
+/// The shortest text that reads back as the same number.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-5..1e17).contains(&size) && value.is_finite() {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Section;
+    use crate::figures::{Axis, ChartPanel};
+
+    #[test]
+    fn csv_is_quoted_and_unrounded() {
+        let table = Table {
+            name: "t".into(),
+            caption: String::new(),
+            columns: vec![Column::words("a, \"b\""), Column::numbers("n"), Column::numbers("p")],
+            rows: vec![
+                vec![Cell::words("line\nbreak"), Cell::number("0.3", 0.1 + 0.2), Cell::number("<0.001", 1.5e-300)],
+                vec![Cell::words("=1+1"), Cell::number("-", f64::NAN)],
+            ],
+        };
+        let text = csv(&table);
+        assert_eq!(text, "\"a, \"\"b\"\"\",n,p\n\"line\nbreak\",0.30000000000000004,1.5e-300\n'=1+1,NaN,\n");
+        let table = Table {
+            columns: vec![Column::words("a"), Column::numbers("change")],
+            rows: vec![
+                vec![Cell::words("x"), Cell::number("1 (0 to 2)", 1.0).with_parts([("low", 0.5), ("high", 2.0)])],
+                vec![Cell::words("y"), Cell::words("-")],
+            ],
+            ..table
+        };
+        assert_eq!(csv(&table), "a,change,\"change, low\",\"change, high\"\nx,1,0.5,2\ny,,,\n");
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(records[0][1].parse::<f64>().unwrap(), 0.1 + 0.2);
+        assert_eq!((&records[0][0], records.len()), ("line\nbreak", 2));
+    }
+
+    #[test]
+    fn every_table_and_chart_has_a_file_of_its_own() {
+        let table = Table { name: "t".into(), caption: String::new(), columns: Vec::new(), rows: Vec::new() };
+        let chart =
+            crate::figures::Chart { title: "c".into(), caption: String::new(), series: Vec::new(), panels: Vec::new() };
+        let blocks = vec![Block::Chart(chart.clone()), Block::Table(table.clone()), Block::Chart(chart.clone())];
+        let section = |id: &str| Section { id: id.into(), title: String::new(), blocks: blocks.clone() };
+        let report = Report {
+            title: String::new(),
+            lead: vec![Block::Chart(chart)],
+            sections: vec![section("a"), section("a")],
+        };
+        let names: Vec<String> = files(&report).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, EXPECTED);
+    }
+
+    const EXPECTED: [&str; 12] = [
+        "lead-1.svg",
+        "lead-1-points.csv",
+        "a-1.svg",
+        "a-1-points.csv",
+        "t.csv",
+        "a-2.svg",
+        "a-2-points.csv",
+        "a-2-1.svg",
+        "a-2-1-points.csv",
+        "t-2.csv",
+        "a-2-2.svg",
+        "a-2-2-points.csv",
+    ];
+
+    #[test]
+    fn points_have_their_names_and_numbers() {
+        let marks = vec![
+            Mark::Dot { at: (1.0, 0.25), series: 0, radius: 2.0, tip: "=one".into() },
+            Mark::Interval { at: 0.0, range: (-1.0, 1.5), series: 1, tip: "two".into() },
+            Mark::Diagonal,
+        ];
+        let x = Axis { categories: vec!["low".into(), "high".into()], ..Axis::default() };
+        let panel = ChartPanel { title: "p".into(), note: String::new(), x, y: Axis::default(), marks };
+        let series = vec!["a".into(), "b".into()];
+        let chart = Chart { title: "c".into(), caption: String::new(), series, panels: vec![panel] };
+        let expected =
+            "panel,series,mark,x,y,about\np,a,dot,high,0.25,'=one\np,b,interval,low,-1,two\np,b,interval,low,1.5,two\n";
+        assert_eq!(points(&chart), expected);
+    }
+}

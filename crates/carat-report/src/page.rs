@@ -1,0 +1,259 @@
+//! One self-contained HTML page: style and script inlined, nothing fetched, readable in light, in dark and on paper.
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::figures::{self, Chart};
+use crate::{Cell, Column, Table};
+
+/// The house's look, for light, dark and paper; comes after [`figures::STYLE`], which has the colours.
+pub const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Tables with more rows than this scroll in a box of their own, under their headings.
+const LONG_TABLE: usize = 24;
+
+/// Cells of words with more characters than this may be broken into lines.
+const LONG_TEXT: usize = 36;
+
+/// Text as it may stand in HTML, in an element or in a quoted attribute.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Control characters are no part of a text; not all of them, nor these two, are allowed in HTML and SVG.
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c if c.is_control() && c != '\n' && c != '\t' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A page under construction. Everything given to it is plain text and is escaped here.
+#[derive(Debug, Clone)]
+pub struct Page {
+    title: String,
+    body: String,
+}
+
+impl Page {
+    /// An empty page with a title.
+    pub fn new(title: &str) -> Self {
+        Self { title: escape(title), body: format!("<h1>{}</h1>\n", escape(title)) }
+    }
+
+    /// A section's heading.
+    pub fn heading(&mut self, text: &str) {
+        self.element("h2", text);
+    }
+
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: &str) {
+        self.element("p", text);
+    }
+
+    /// Something that is typed as it stands, such as a command.
+    pub fn code(&mut self, text: &str) {
+        self.body.push_str(&format!("<pre><code>{}</code></pre>\n", escape(text)));
+    }
+
+    /// Points one under the other.
+    pub fn list(&mut self, points: &[String]) {
+        let points: String = points.iter().map(|point| format!("<li>{}</li>\n", escape(point))).collect();
+        self.body.push_str(&format!("<ul>\n{points}</ul>\n"));
+    }
+
+    /// A table, with what it shows above it. Readers sort it by a click on a heading.
+    pub fn table(&mut self, table: &Table) {
+        let class = |column: &Column| if column.numeric { " class=\"number\"" } else { "" };
+        let head: String = table
+            .columns
+            .iter()
+            .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column), escape(&column.heading)))
+            .collect();
+        let rows: String =
+            table.cells().map(|row| format!("<tr>{}</tr>\n", row.map(cell).collect::<String>())).collect();
+        let long = if table.rows.len() > LONG_TABLE { " long" } else { "" };
+        let caption = escape(&table.caption);
+        self.body.push_str(&format!(
+            "<div class=\"scroll{long}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\n\
+             <caption><span>{caption}</span></caption>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n\
+             </table></div>\n"
+        ));
+    }
+
+    /// A chart.
+    pub fn chart(&mut self, chart: &Chart) {
+        self.body.push_str(&chart.html());
+    }
+
+    /// Links to sections, given as their ids and titles.
+    pub fn contents<'a>(&mut self, sections: impl Iterator<Item = (&'a str, &'a str)>) {
+        let link = |(id, title): (&str, &str)| format!("<li><a href=\"#{}\">{}</a></li>\n", escape(id), escape(title));
+        let links: String = sections.map(link).collect();
+        self.body.push_str(&format!(
+            "<nav aria-labelledby=\"contents\">\n<p id=\"contents\">Contents</p>\n<ol>\n{links}</ol>\n</nav>\n"
+        ));
+    }
+
+    /// A section with a heading that links can lead to; `fill` writes what it holds.
+    pub fn section(&mut self, id: &str, title: &str, fill: impl FnOnce(&mut Self)) {
+        let id = escape(id);
+        self.body.push_str(&format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n", escape(title)));
+        fill(self);
+        self.body.push_str("</section>\n");
+    }
+
+    /// The numbers behind the page as JSON, for programs; not shown.
+    pub fn data(&mut self, id: &str, value: &impl Serialize) {
+        self.body.push_str(&data_element(id, value));
+    }
+
+    /// The whole page. Its policy forbids the browser to fetch anything and to run anything but the page's own script.
+    pub fn finish(self) -> String {
+        let Self { title, body } = self;
+        document(&title, &body, &format!("\n{}{STYLE}", figures::STYLE), SCRIPT, "")
+    }
+
+    fn element(&mut self, tag: &str, text: &str) {
+        self.body.push_str(&format!("<{tag}>{}</{tag}>\n", escape(text)));
+    }
+}
+
+/// A whole document: `title` and `body` as HTML, style and script as they stand. `allowed` adds to its [`policy`].
+pub fn document(title: &str, body: &str, style: &str, script: &str, allowed: &str) -> String {
+    let policy = policy(style, script, allowed);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en-GB\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <script>{script}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// What a browser may do with a page of this style and script: apply and run these two, and what `allowed` names.
+pub fn policy(style: &str, script: &str, allowed: &str) -> String {
+    format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'{allowed}",
+        fingerprint(script),
+        fingerprint(style)
+    )
+}
+
+/// Data as JSON in an element that is not shown. The types given to it always serialise; were one not to, the page would
+/// only lack its data.
+pub fn data_element(id: &str, value: &impl Serialize) -> String {
+    let Ok(json) = serde_json::to_string(value) else { return String::new() };
+    // A script element ends at the first "</script", whatever the JSON meant by it; the two separators are line ends in
+    // JavaScript and none in JSON.
+    let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", escape(id))
+}
+
+/// A cell with the number behind it, by which its column is sorted.
+fn cell((column, cell): (&Column, &Cell)) -> String {
+    let value = match cell.value {
+        Some(value) if value.is_finite() => format!(" data-value=\"{value}\""),
+        Some(value) if value.is_infinite() => format!(" data-value=\"{}Infinity\"", if value < 0.0 { "-" } else { "" }),
+        _ => String::new(),
+    };
+    let class = match column.numeric {
+        true => " class=\"number\"",
+        false if cell.text.chars().count() > LONG_TEXT => " class=\"text\"",
+        false => "",
+    };
+    let text = escape(&cell.text);
+    let text = if cell.strong && !text.is_empty() { format!("<strong>{text}</strong>") } else { text };
+    format!("<td{class}{value}>{text}</td>")
+}
+
+/// How a policy names a text that may stand in the page.
+fn fingerprint(text: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "</script><script>alert('1')</script> & \"quoted\" \u{0}\u{1b}\u{2028}";
+
+    #[test]
+    fn hostile_text_is_escaped() {
+        assert_eq!(escape("<a href=\"x\">'&'</a>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
+        assert_eq!(escape("a\u{0}b\u{1b}\nc"), "a\u{fffd}b\u{fffd}\nc");
+        assert_eq!(escape("± ü 図"), "± ü 図");
+    }
+
+    #[test]
+    fn nothing_hostile_survives_any_part_of_a_page() {
+        let mut page = Page::new(HOSTILE);
+        page.contents([(HOSTILE, HOSTILE)].into_iter());
+        page.section(HOSTILE, HOSTILE, |page| page.heading(HOSTILE));
+        page.paragraph(HOSTILE);
+        page.code(HOSTILE);
+        page.list(&[HOSTILE.to_string()]);
+        page.table(&Table {
+            name: HOSTILE.into(),
+            caption: HOSTILE.into(),
+            columns: vec![Column::words(HOSTILE), Column::numbers("n")],
+            rows: vec![vec![Cell::words(HOSTILE).strong_if(true), Cell::number(HOSTILE, 1.0)]],
+        });
+        page.data("data", &HOSTILE);
+        let html = page.finish();
+        // The data and the page's own script.
+        assert_eq!(html.matches("<script").count(), 2);
+        assert_eq!(html.matches("</script").count(), 2);
+        assert!(!html.contains("alert('1')</script>") && !html.contains('\u{0}'));
+        let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+        assert_eq!(serde_json::from_str::<String>(json).unwrap(), HOSTILE);
+        assert!(!json.contains('\u{2028}'));
+    }
+
+    #[test]
+    fn cells_carry_what_they_are_sorted_by() {
+        let mut page = Page::new("t");
+        let numbers = [0.1 + 0.2, -1e-12, f64::NAN, f64::NEG_INFINITY].map(|value| Cell::number("x", value));
+        let mut columns = vec![Column::numbers("n"); 5];
+        columns.push(Column::words("w"));
+        let row = numbers.into_iter().chain([Cell::number("2", 2.0).strong_if(true), Cell::words("w")]).collect();
+        page.table(&Table { name: "t".into(), caption: "c".into(), columns, rows: vec![row, Vec::new()] });
+        let html = page.finish();
+        for part in [
+            "<th scope=\"col\" class=\"number\">n</th>",
+            "<th scope=\"col\">w</th>",
+            "<td class=\"number\" data-value=\"0.30000000000000004\">x</td>",
+            "<td class=\"number\" data-value=\"-0.000000000001\">x</td>",
+            "<td class=\"number\">x</td>",
+            "<td class=\"number\" data-value=\"-Infinity\">x</td>",
+            "<td class=\"number\" data-value=\"2\"><strong>2</strong></td>",
+            "<td>w</td></tr>\n<tr><td class=\"number\"></td>",
+        ] {
+            assert!(html.contains(part), "{part} is not in {html}");
+        }
+        // A row that is too short is filled up.
+        assert_eq!(html.matches("<td").count(), 12);
+    }
+
+    #[test]
+    fn the_policy_names_exactly_what_the_page_runs() {
+        // The known digest of no text.
+        assert_eq!(fingerprint(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        let html = Page::new("t").finish();
+        for (element, kind) in [("script", "script-src"), ("style", "style-src")] {
+            let content =
+                html.split(&format!("<{element}>")).nth(1).unwrap().split(&format!("</{element}>")).next().unwrap();
+            assert!(html.contains(&format!("{kind} '{}'", fingerprint(content))), "{element}");
+        }
+        assert!(!SCRIPT.contains("</script") && !html.contains("unsafe"));
+    }
+}
