@@ -257,6 +257,13 @@ impl<T: Real> GcnNetwork<T> {
     }
 }
 
+impl GcnNetwork<f32> {
+    /// The network as a model of the whole graph.
+    pub fn boxed(self) -> Box<dyn WholeGraphModel<f32>> {
+        Box::new(self)
+    }
+}
+
 /// Adds rows to those of `nodes` in `matrix`.
 fn add_rows<'a, T: Real>(matrix: &mut [T], nodes: &[u32], rows: impl Iterator<Item = &'a [T]>) {
     for (&node, row) in nodes.iter().zip(rows) {

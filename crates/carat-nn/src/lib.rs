@@ -26,6 +26,7 @@ pub mod check;
 mod classifier;
 mod cost;
 mod encoder;
+mod engine;
 mod gcn;
 mod intervention;
 mod kernels;
@@ -49,6 +50,7 @@ pub use buffer::Buffer;
 pub use cal::{Cal, CalConfig, CalError, CalHead};
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
+pub use engine::{CpuEngine, Engine};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::Deletion;
 pub use layers::{

@@ -14,6 +14,8 @@ use crate::real::Real;
 /// What a forward pass keeps for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
+    /// Class scores and attention; no gradient is asked for.
+    Scores,
     /// What gradients need. Where a kind can compute two layers together, the outputs between them are left out, which
     /// saves time and changes scores by rounding only.
     Gradients,
@@ -111,7 +113,7 @@ pub(crate) struct Plan<'a, T> {
 impl<T> Plan<'_, T> {
     /// Whether the outputs between two layers are left out.
     fn is_lean(&self) -> bool {
-        self.pair.is_some() && self.keep == Keep::Gradients
+        self.pair.is_some() && self.keep != Keep::Deletions
     }
 }
 

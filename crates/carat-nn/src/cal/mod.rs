@@ -241,6 +241,13 @@ impl<T: Real> Cal<T> {
     }
 }
 
+impl Cal<f32> {
+    /// The model as one of the whole graph.
+    pub fn boxed(self) -> Box<dyn WholeGraphModel<f32>> {
+        Box::new(self)
+    }
+}
+
 /// Names, shapes and places of everything in a model of these sizes.
 fn lay_out(config: CalConfig) -> Result<(Parts, Layouts), CalError> {
     config.check()?;

@@ -158,7 +158,7 @@ impl<T: Real> Network<T> {
         rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
         rerun.second.h[0].clear();
         rerun.second.h[0].extend_from_slice(&buffers.h[0]);
-        let plan = Plan { pair: self.pair(blocks), keep: Keep::Gradients };
+        let plan = Plan { pair: self.pair(blocks), keep: Keep::Scores };
         self.forward_layers(blocks, plan, &mut rerun.second);
         scores.clone_from(&rerun.second.scores);
     }
