@@ -28,6 +28,7 @@ mod cost;
 mod encoder;
 mod engine;
 mod gcn;
+mod instances;
 mod intervention;
 mod kernels;
 mod layers;

@@ -137,11 +137,43 @@ impl<'a, T: Real> NetworkPass<'a, T> {
     ) -> Self {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
         let plan = Plan { pair: network.pair(blocks), keep };
-        network.encode(input, &mut work.buffers);
-        network.forward_layers(blocks, plan, &mut work.buffers);
-        work.buffers.d_attention.resize_with(network.config().layers, Vec::new);
-        work.buffers.d_attention.iter_mut().for_each(Vec::clear);
-        Self { network, blocks, input, plan, work }
+        let mut pass = Self { network, blocks, input, plan, work };
+        T::forward(&mut pass);
+        pass
+    }
+
+    pub(crate) fn compute(&mut self) {
+        let Self { network, blocks, input, plan, work } = self;
+        let buffers = &mut work.buffers;
+        network.encode(input, buffers);
+        network.forward_layers(blocks, *plan, buffers);
+        buffers.d_attention.resize_with(network.config().layers, Vec::new);
+        buffers.d_attention.iter_mut().for_each(Vec::clear);
+    }
+
+    pub(crate) fn compute_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
+        let Self { network, blocks, plan, work, .. } = self;
+        let Workspace { buffers, rerun, .. } = &mut **work;
+        if plan.is_lean() {
+            plan.keep = Keep::Deletions;
+            network.forward_layers(blocks, *plan, buffers);
+        }
+        network.scores_without(blocks, deletions, buffers, rerun, scores);
+    }
+
+    pub(crate) fn compute_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
+        let Workspace { buffers, rerun, .. } = &mut *self.work;
+        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+    }
+
+    pub(crate) fn compute_gradient(&mut self, labels: &[u32]) -> f64 {
+        let Self { network, blocks, input, plan, work } = self;
+        let Workspace { buffers, gradient, .. } = &mut **work;
+        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
+        gradient.resize(network.parameters().len(), T::ZERO);
+        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
+        network.backward(blocks, input, *plan, buffers, gradient);
+        loss
     }
 }
 
@@ -170,28 +202,15 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
     }
 
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
-        let Self { network, blocks, plan, work, .. } = self;
-        let Workspace { buffers, rerun, .. } = &mut **work;
-        if plan.is_lean() {
-            plan.keep = Keep::Deletions;
-            network.forward_layers(blocks, *plan, buffers);
-        }
-        network.scores_without(blocks, deletions, buffers, rerun, scores);
+        T::scores_without(self, deletions, scores);
     }
 
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
-        let Workspace { buffers, rerun, .. } = &mut *self.work;
-        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+        T::scores_without_all(self, edges, scores);
     }
 
     fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
-        let Self { network, blocks, input, plan, work } = self;
-        let Workspace { buffers, gradient, .. } = &mut **work;
-        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
-        gradient.resize(network.parameters().len(), T::ZERO);
-        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
-        network.backward(blocks, input, *plan, buffers, gradient);
-        loss
+        T::loss_and_gradient(self, labels)
     }
 
     fn gradient(&self) -> &[T] {
