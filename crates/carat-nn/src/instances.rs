@@ -1,8 +1,10 @@
 //! What is compiled once for each kind of number, here, and not again by every crate that calls it.
 //!
 //! A release build compiles a generic function in each crate that calls it, and the kernels below these functions take
-//! minutes. The implementations for f32 and f64 are not generic, so other crates link to them.
+//! minutes. The implementations for f32 and f64 are not generic, so other crates link to them. They compute without denormal
+//! numbers ([`crate::denormals`]).
 
+use crate::denormals::Denormals;
 use crate::intervention::Deletion;
 use crate::layers::{Attention, AttentionKind};
 use crate::optimiser::Adam;
@@ -42,26 +44,31 @@ macro_rules! instances {
 
             #[inline(never)]
             fn forward(pass: &mut NetworkPass<'_, Self>) {
+                let _flush = Denormals::flush();
                 pass.compute();
             }
 
             #[inline(never)]
             fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>) {
+                let _flush = Denormals::flush();
                 pass.compute_without(deletions, scores);
             }
 
             #[inline(never)]
             fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>) {
+                let _flush = Denormals::flush();
                 pass.compute_without_all(edges, scores);
             }
 
             #[inline(never)]
             fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64 {
+                let _flush = Denormals::flush();
                 pass.compute_gradient(labels)
             }
 
             #[inline(never)]
             fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]) {
+                let _flush = Denormals::flush();
                 adam.update(parameters, gradient);
             }
         }

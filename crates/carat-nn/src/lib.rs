@@ -25,6 +25,7 @@ mod cal;
 pub mod check;
 mod classifier;
 mod cost;
+mod denormals;
 mod encoder;
 mod engine;
 mod gcn;
