@@ -104,7 +104,7 @@ impl<T: Real> Rates<T> {
     }
 }
 
-#[pulp::with_simd(update = pulp::Arch::new())]
+#[pulp::with_simd(update = T::machine())]
 #[inline(always)]
 fn update_simd<'a, S: Simd, T: Real>(
     simd: S,

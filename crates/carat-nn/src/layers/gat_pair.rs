@@ -409,7 +409,7 @@ impl<T: Real> Vectors<'_, T> {
 }
 
 /// Some rows of W1's gradient, and the same columns of u's, as rows.
-#[pulp::with_simd(vector_rows_backward = pulp::Arch::new())]
+#[pulp::with_simd(vector_rows_backward = T::machine())]
 #[inline(always)]
 fn vector_rows_backward_simd<'a, S: Simd, T: Real>(
     simd: S,

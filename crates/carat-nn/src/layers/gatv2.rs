@@ -256,7 +256,7 @@ struct Gradients<'a, T> {
     d_score: &'a [T],
 }
 
-#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 fn forward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -326,7 +326,7 @@ impl<T: Real> WeightedRows<T, 1> for Values<'_, T> {
 }
 
 /// Over targets: the gradients of the scores, of r and (one sum per chunk) of the attention vector.
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -365,7 +365,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// Over sources: the gradient of l, as a value and as part of the scores.
-#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_source_rows = T::machine())]
 #[inline(always)]
 fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     simd: S,

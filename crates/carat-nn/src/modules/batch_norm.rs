@@ -152,7 +152,7 @@ fn move_towards<T: Real>(running: &mut [T], found: &[T], factor: f64) {
     running.iter_mut().zip(found).for_each(|(running, found)| *running = kept * *running + new * *found);
 }
 
-#[pulp::with_simd(normalise_rows = pulp::Arch::new())]
+#[pulp::with_simd(normalise_rows = T::machine())]
 #[inline(always)]
 fn normalise_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -172,7 +172,7 @@ fn normalise_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// sums += [sum of gradient x', sum of gradient]
-#[pulp::with_simd(gradient_sums = pulp::Arch::new())]
+#[pulp::with_simd(gradient_sums = T::machine())]
 #[inline(always)]
 fn gradient_sums_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -202,7 +202,7 @@ struct Columns<'a, T> {
     of_deviation: &'a [T],
 }
 
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real>(simd: S, x: &'a [T], columns: Columns<'a, T>, gradient: &'a mut [T]) {
     let _ = simd;
