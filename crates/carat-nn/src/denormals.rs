@@ -1,9 +1,9 @@
 //! Arithmetic that takes denormal numbers for zero.
 //!
-//! A network that has memorised its training nodes has gradients of 1e-20 and less, whose products are denormal numbers. Some
-//! processors are 150 times slower with these than with others. [`Denormals::flush`] makes a thread treat them as zero, as operands and
-//! as results, and gives the thread its own mode back. Passes and optimiser steps compute so, on whatever threads; the
-//! caller's own arithmetic and other jobs on the same threads do not.
+//! A network that has memorised its training nodes has gradients of 1e-20 and less, whose products are denormal
+//! numbers. Some processors are 150 times slower with these than with others. [`Denormals::flush`] makes a thread treat
+//! them as zero, as operands and as results, and gives the thread its own mode back. Passes and optimiser steps compute
+//! so, on whatever threads; the caller's own arithmetic and other jobs on the same threads do not.
 
 use std::marker::PhantomData;
 
@@ -76,10 +76,11 @@ mod register {
 
     #[inline]
     pub(super) fn write(mode: Mode) {
-        // SAFETY: `mode` is what `read` gave with the two bits above set or cleared, so no reserved bit is set, which would fault,
-        // and neither the rounding mode nor the exceptions' masks change. The compiler takes denormal numbers to be kept: it may
-        // compute constants with them, or move arithmetic over this line. Either way the only question is whether a denormal number
-        // counts as zero; no memory access and no branch that guards one depends on that. The bits come back when the guard drops.
+        // SAFETY: `mode` is what `read` gave with the two bits above set or cleared. So no reserved bit is set, which
+        // would fault, and neither the rounding mode nor the exceptions' masks change. The compiler assumes that
+        // denormal numbers are kept: it may compute constants with them, or move arithmetic over this line. That only
+        // decides whether a denormal number counts as zero, and no memory access depends on it. The bits come back when
+        // the guard drops.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags)) };
     }
 }
@@ -105,9 +106,10 @@ mod register {
 
     #[inline]
     pub(super) fn write(mode: Mode) {
-        // SAFETY: `mode` is what `read` gave with the bit above set or cleared, so nothing else changes. The compiler takes denormal
-        // numbers to be kept; what it may do for that only decides whether one counts as zero. The bit comes back when the guard
-        // drops.
+        // SAFETY: `mode` is what `read` gave with the bit above set or cleared, so nothing else changes. The compiler
+        // assumes that denormal numbers are kept: it may compute constants with them, or move arithmetic over this
+        // line. That only decides whether one counts as zero, and no memory access depends on it. The bit comes back
+        // when the guard drops.
         unsafe { asm!("msr fpcr, {}", in(reg) mode, options(nostack, preserves_flags)) };
     }
 }

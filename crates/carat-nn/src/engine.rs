@@ -50,7 +50,7 @@ pub trait Engine: fmt::Debug + Send {
     /// One step of the optimiser along the gradient of the last pass that had one.
     fn step(&mut self);
 
-    /// Gives back what passes with [`Keep::Scores`] hold. Those over large sets may leave no room for the next training step.
+    /// Gives back the memory of passes with [`Keep::Scores`]. After large sets there may be no room for the next step.
     fn release(&mut self);
 }
 

@@ -37,20 +37,20 @@ pub trait Pass<T: Real> {
     /// Attention of one layer: edges of the layer's block x heads.
     fn attention(&self, layer: usize) -> &[T];
 
-    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there takes
-    /// part in [`Pass::loss_and_gradient`].
+    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there
+    /// takes part in [`Pass::loss_and_gradient`].
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
 
-    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all others;
-    /// one row each. The pass itself stays as it is. One that was not made with [`Keep::Deletions`] first computes what it
-    /// has left out.
+    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all
+    /// others; one row each. The pass stays as it is, but one that was not made with [`Keep::Deletions`] first computes
+    /// what it has left out, which may change its scores by rounding.
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>);
 
     /// The class scores of all entities without any of these edges: ascending positions among the blocks' edges.
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>);
 
-    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its gradient
-    /// with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
+    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its
+    /// gradient with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
     fn loss_and_gradient(&mut self, labels: &[u32]) -> f64;
 
     /// The gradient of [`Pass::loss_and_gradient`], laid out as the parameters.

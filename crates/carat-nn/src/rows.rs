@@ -1,8 +1,8 @@
 //! Rows of output shared out over threads, with the same bits for any number of threads.
 //!
 //! Work is cut into chunks of rows whose borders depend on the data alone. Each chunk owns its rows of every output,
-//! so nothing is added up across threads; which thread computes a chunk does not matter. Chunks take denormal numbers for
-//! zero on any thread.
+//! so nothing is added up across threads; which thread computes a chunk does not matter. Chunks take denormal numbers
+//! for zero on any thread.
 
 use std::cell::Cell;
 use std::ops::Range;

@@ -91,9 +91,9 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The score that all batches come to. Sets of many batches are large, and so are the buffers of their passes: beside those of
-/// training and of other sets there may be no room for them, so whoever owns them gives them back. What one batch needs is small,
-/// and wanted again after the next epoch.
+/// The score of all batches. Sets of many batches are large, and so are the buffers of their passes: beside those of
+/// training and of other sets there may be no room for them, so their owner gives them back. What one batch needs is
+/// small, and used again after the next epoch.
 fn sum(batches: &mut Batches<'_>, mut add: impl FnMut(&Batch, &mut ScoreSum)) -> Result<Option<Score>, Error> {
     let mut sum = ScoreSum::default();
     batches.for_each(0, |batch| {

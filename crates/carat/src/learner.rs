@@ -25,8 +25,8 @@ pub trait Learner: fmt::Debug + Send {
     /// The same on the test entities.
     fn test(&mut self) -> Result<Option<Score>, Error>;
 
-    /// How attention agrees with the labels around test nodes, with these values in place or the model as it stands; `None`
-    /// for a model without attention.
+    /// How attention agrees with the labels around test nodes, with these values in place or the model as it stands;
+    /// `None` for a model without attention.
     fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error>;
 
     /// All parameters, and what the model keeps beside them.

@@ -54,8 +54,8 @@ pub struct Progress {
 
 /// A training run in memory: epochs, early stopping and the weights that are kept, whatever is trained.
 ///
-/// [`Trainer::new`] trains an attention network, [`Trainer::of_model`] a model of the whole graph, and [`crate::training`]
-/// what the settings name. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
+/// [`Trainer::new`] trains an attention network, [`Trainer::of_model`] a model of the whole graph, and
+/// [`crate::training`] what the settings name. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
 #[derive(Debug)]
 pub struct Trainer<L: ?Sized> {
     stopping: Stopping,
@@ -249,8 +249,8 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.learner.test()
     }
 
-    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a model
-    /// without attention.
+    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a
+    /// model without attention.
     pub fn coherence(&self, protocol: Protocol) -> Result<Option<Coherence>, Error> {
         let kept = match protocol {
             Protocol::Paper => None,

@@ -194,8 +194,8 @@ impl Costs for Gat {
     }
 }
 
-/// The rest of the backward layer, from the gradients of the sums and of the packed value matrices, which stand in the first two
-/// rooms of the state's scratch.
+/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the
+/// state's scratch.
 pub(super) fn sums_backward<T: Real>(
     layer: Layer<'_, T>,
     block: Block<'_>,
