@@ -47,7 +47,7 @@ pub struct ParameterCheck {
     pub error: f64,
     /// The parameter's largest gradient by the backward pass. Where that is 0, little was checked.
     pub largest: f64,
-    /// By the backward layer, for the value where they are farthest apart.
+    /// By the backward pass, for the value where they are farthest apart.
     pub analytic: f64,
     /// By differences, for the same value.
     pub numeric: f64,
@@ -68,9 +68,9 @@ pub fn gradient(
     gradient_with(network, blocks, input, labels, attention_loss)
 }
 
-/// As [`gradient`], with a loss on attention of one's own. It is called after every forward layer, returns its value and
-/// leaves its gradient in [`Workspace::attention_gradient`]; whatever it treats as constant must not change from call to
-/// call. `|_, _| 0.0` checks the prediction loss alone.
+/// As [`gradient`], with a loss on attention of one's own. It is called with every forward pass, returns its value and
+/// leaves its gradient in [`Pass::attention_and_gradients`]; whatever it treats as constant must not change from call
+/// to call. `|_| 0.0` checks the prediction loss alone.
 pub fn gradient_with(
     network: &mut Network<f64>,
     blocks: &Blocks,

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buffer::Buffer;
 use crate::classifier::Classifier;
+use crate::denormals::Denormals;
 use crate::encoder::Encoder;
 use crate::kernels::convolution::{self, Weights};
 use crate::matrix::Matrix;
@@ -257,6 +258,13 @@ impl<T: Real> GcnNetwork<T> {
     }
 }
 
+impl GcnNetwork<f32> {
+    /// The network as a model of the whole graph.
+    pub fn boxed(self) -> Box<dyn WholeGraphModel<f32>> {
+        Box::new(self)
+    }
+}
+
 /// Adds rows to those of `nodes` in `matrix`.
 fn add_rows<'a, T: Real>(matrix: &mut [T], nodes: &[u32], rows: impl Iterator<Item = &'a [T]>) {
     for (&node, row) in nodes.iter().zip(rows) {
@@ -288,6 +296,7 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
     }
 
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>) {
+        let _flush = Denormals::flush();
         self.forward(graph);
         self.classify(graph.num_nodes(), |row| row);
         scores.clone_from(&self.work.scores);
@@ -300,6 +309,7 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
         _seed: u64,
         gradient: &mut [T],
     ) -> f64 {
+        let _flush = Denormals::flush();
         let Labelled { nodes, labels } = labelled;
         self.forward(graph);
         self.classify(nodes.len(), |row| nodes[row] as usize);

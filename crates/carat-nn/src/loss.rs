@@ -39,7 +39,7 @@ pub(crate) fn cross_entropies<T: Real>(scores: &[T], labels: &[u32], weight: T, 
     cross_entropy_rows(scores, labels, weight, gradient)
 }
 
-#[pulp::with_simd(cross_entropy_rows = pulp::Arch::new())]
+#[pulp::with_simd(cross_entropy_rows = T::machine())]
 #[inline(always)]
 fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -111,7 +111,7 @@ pub fn log_cross_entropies<T: Real>(scores: &mut [T], labels: &[u32], logs: &mut
     log_cross_entropy_rows(scores, labels, logs);
 }
 
-#[pulp::with_simd(log_cross_entropy_rows = pulp::Arch::new())]
+#[pulp::with_simd(log_cross_entropy_rows = T::machine())]
 #[inline(always)]
 fn log_cross_entropy_rows_simd<'a, S: Simd, T: Real>(
     simd: S,

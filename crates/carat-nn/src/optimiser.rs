@@ -61,6 +61,10 @@ impl<T: Real> Adam<T> {
 
     /// One step along `gradient`.
     pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) {
+        T::step(self, parameters, gradient);
+    }
+
+    pub(crate) fn update(&mut self, parameters: &mut [T], gradient: &[T]) {
         self.steps += 1;
         let AdamConfig { learning_rate, beta1, beta2, epsilon } = self.config;
         let steps = self.steps as f64;
@@ -100,7 +104,7 @@ impl<T: Real> Rates<T> {
     }
 }
 
-#[pulp::with_simd(update = pulp::Arch::new())]
+#[pulp::with_simd(update = T::machine())]
 #[inline(always)]
 fn update_simd<'a, S: Simd, T: Real>(
     simd: S,

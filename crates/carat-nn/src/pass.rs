@@ -14,6 +14,8 @@ use crate::real::Real;
 /// What a forward pass keeps for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
+    /// Class scores and attention; no gradient is asked for.
+    Scores,
     /// What gradients need. Where a kind can compute two layers together, the outputs between them are left out, which
     /// saves time and changes scores by rounding only.
     Gradients,
@@ -35,20 +37,20 @@ pub trait Pass<T: Real> {
     /// Attention of one layer: edges of the layer's block x heads.
     fn attention(&self, layer: usize) -> &[T];
 
-    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there takes
-    /// part in [`Pass::loss_and_gradient`].
+    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there
+    /// takes part in [`Pass::loss_and_gradient`].
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
 
-    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all others;
-    /// one row each. The pass itself stays as it is. One that was not made with [`Keep::Deletions`] first computes what it
-    /// has left out.
+    /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all
+    /// others; one row each. The pass stays as it is, but one that was not made with [`Keep::Deletions`] first computes
+    /// what it has left out, which may change its scores by rounding.
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>);
 
     /// The class scores of all entities without any of these edges: ascending positions among the blocks' edges.
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>);
 
-    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its gradient
-    /// with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
+    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its
+    /// gradient with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
     fn loss_and_gradient(&mut self, labels: &[u32]) -> f64;
 
     /// The gradient of [`Pass::loss_and_gradient`], laid out as the parameters.
@@ -111,7 +113,7 @@ pub(crate) struct Plan<'a, T> {
 impl<T> Plan<'_, T> {
     /// Whether the outputs between two layers are left out.
     fn is_lean(&self) -> bool {
-        self.pair.is_some() && self.keep == Keep::Gradients
+        self.pair.is_some() && self.keep != Keep::Deletions
     }
 }
 
@@ -135,11 +137,43 @@ impl<'a, T: Real> NetworkPass<'a, T> {
     ) -> Self {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
         let plan = Plan { pair: network.pair(blocks), keep };
-        network.encode(input, &mut work.buffers);
-        network.forward_layers(blocks, plan, &mut work.buffers);
-        work.buffers.d_attention.resize_with(network.config().layers, Vec::new);
-        work.buffers.d_attention.iter_mut().for_each(Vec::clear);
-        Self { network, blocks, input, plan, work }
+        let mut pass = Self { network, blocks, input, plan, work };
+        T::forward(&mut pass);
+        pass
+    }
+
+    pub(crate) fn compute(&mut self) {
+        let Self { network, blocks, input, plan, work } = self;
+        let buffers = &mut work.buffers;
+        network.encode(input, buffers);
+        network.forward_layers(blocks, *plan, buffers);
+        buffers.d_attention.resize_with(network.config().layers, Vec::new);
+        buffers.d_attention.iter_mut().for_each(Vec::clear);
+    }
+
+    pub(crate) fn compute_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
+        let Self { network, blocks, plan, work, .. } = self;
+        let Workspace { buffers, rerun, .. } = &mut **work;
+        if plan.is_lean() {
+            plan.keep = Keep::Deletions;
+            network.forward_layers(blocks, *plan, buffers);
+        }
+        network.scores_without(blocks, deletions, buffers, rerun, scores);
+    }
+
+    pub(crate) fn compute_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
+        let Workspace { buffers, rerun, .. } = &mut *self.work;
+        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+    }
+
+    pub(crate) fn compute_gradient(&mut self, labels: &[u32]) -> f64 {
+        let Self { network, blocks, input, plan, work } = self;
+        let Workspace { buffers, gradient, .. } = &mut **work;
+        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
+        gradient.resize(network.parameters().len(), T::ZERO);
+        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
+        network.backward(blocks, input, *plan, buffers, gradient);
+        loss
     }
 }
 
@@ -168,28 +202,15 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
     }
 
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
-        let Self { network, blocks, plan, work, .. } = self;
-        let Workspace { buffers, rerun, .. } = &mut **work;
-        if plan.is_lean() {
-            plan.keep = Keep::Deletions;
-            network.forward_layers(blocks, *plan, buffers);
-        }
-        network.scores_without(blocks, deletions, buffers, rerun, scores);
+        T::scores_without(self, deletions, scores);
     }
 
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
-        let Workspace { buffers, rerun, .. } = &mut *self.work;
-        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+        T::scores_without_all(self, edges, scores);
     }
 
     fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
-        let Self { network, blocks, input, plan, work } = self;
-        let Workspace { buffers, gradient, .. } = &mut **work;
-        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
-        gradient.resize(network.parameters().len(), T::ZERO);
-        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
-        network.backward(blocks, input, *plan, buffers, gradient);
-        loss
+        T::loss_and_gradient(self, labels)
     }
 
     fn gradient(&self) -> &[T] {

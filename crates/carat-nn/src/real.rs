@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use pulp::Simd;
 
+use crate::instances::Instances;
 use crate::kernels::simd::Vectors;
 use crate::kernels::softmax::exp_all_f32;
 
@@ -28,6 +29,7 @@ pub trait Real:
     + MulAssign
     + Sum
     + Vectors
+    + Instances
 {
     /// 0.
     const ZERO: Self;

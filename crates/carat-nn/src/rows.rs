@@ -1,10 +1,13 @@
 //! Rows of output shared out over threads, with the same bits for any number of threads.
 //!
 //! Work is cut into chunks of rows whose borders depend on the data alone. Each chunk owns its rows of every output,
-//! so nothing is added up across threads; which thread computes a chunk does not matter.
+//! so nothing is added up across threads; which thread computes a chunk does not matter. Chunks take denormal numbers
+//! for zero on any thread.
 
 use std::cell::Cell;
 use std::ops::Range;
+
+use crate::denormals::Denormals;
 
 thread_local! {
     static IN_CHUNK: Cell<bool> = const { Cell::new(false) };
@@ -26,6 +29,7 @@ fn in_chunk<R>(work: impl FnOnce() -> R) -> R {
         }
     }
     let _before = Before(IN_CHUNK.replace(true));
+    let _flush = Denormals::flush();
     work()
 }
 
@@ -231,8 +235,15 @@ impl Chunks {
     pub fn run<R: SplitRows>(&self, rows: R, work: impl Fn(Range<usize>, R) + Sync) {
         match self.borders[..] {
             _ if self.is_empty() => {}
-            [start, end] => work(start..end, rows),
-            _ => run_chunks(&self.borders, rows, &|range, rows| in_chunk(|| work(range, rows))),
+            [start, end] => {
+                let _flush = Denormals::flush();
+                work(start..end, rows);
+            }
+            _ => {
+                // While this thread waits for others, it may take up work that is not a chunk.
+                let _keep = (!is_in_chunk()).then(Denormals::keep);
+                run_chunks(&self.borders, rows, &|range, rows| in_chunk(|| work(range, rows)));
+            }
         }
     }
 }

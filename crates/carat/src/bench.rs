@@ -9,9 +9,9 @@ use carat_graph::{Dataset, Split};
 use carat_nn::Network;
 use serde::Serialize;
 
+use crate::attention_learner::training_batches;
 use crate::batches::Batch;
-use crate::learner::Learner;
-use crate::training::training_batches;
+use crate::stepper::Stepper;
 use crate::{EntityChoice, Error, Lambda, TrainConfig, memory};
 
 pub use roofline::{Phase, Roofline, roofline};
@@ -51,22 +51,22 @@ pub fn step(
     config.is_attention()?;
     let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
     let plain = config.clone().lambda(Lambda::new(0.0));
-    let mut learners = vec![Learner::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
+    let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
     if config.car().is_some() {
         // Past any warm-up from the first step on.
         let warm = config.clone().warm_up(0);
-        learners.push(Learner::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
+        steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
     }
-    let mut samples = Samples { times: vec![Vec::new(); learners.len()], hand_overs: Vec::new() };
+    let mut samples = Samples { times: vec![Vec::new(); steppers.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);
     training_batches(dataset, split, &plain).for_each(1, |plain| {
         nodes = plain.blocks.nodes().len();
         edges = plain.blocks.edge_ids().len();
         if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
-            time_steps(&mut learners, [plain, plain], least, time, &mut samples)?;
+            time_steps(&mut steppers, [plain, plain], least, time, &mut samples)?;
         } else {
             training_batches(dataset, split, config).for_each(1, |regularised| {
-                time_steps(&mut learners, [plain, regularised], least, time, &mut samples)?;
+                time_steps(&mut steppers, [plain, regularised], least, time, &mut samples)?;
                 Ok::<bool, Error>(false)
             })?;
         }
@@ -89,21 +89,21 @@ pub fn step(
 
 /// What is measured step by step.
 struct Samples {
-    /// The steps of each learner.
+    /// The steps of each stepper.
     times: Vec<Vec<Duration>>,
     /// Between steps, now and then.
     hand_overs: Vec<f64>,
 }
 
-/// How long one learner goes on before the other has its turn.
+/// How long one stepper goes on before the other has its turn.
 const STRETCH: Duration = Duration::from_millis(25);
 
-/// Steps of each learner on its batch, in turns, until there are enough.
+/// Steps of each stepper on its batch, in turns, until there are enough.
 ///
 /// A turn is a stretch of steps, and its first does not count: in a training run the caches hold what the step before left of
 /// the same network, and not another one.
 fn time_steps(
-    learners: &mut [Learner],
+    steppers: &mut [Stepper],
     batches: [&Batch; 2],
     least: usize,
     time: Duration,
@@ -112,16 +112,16 @@ fn time_steps(
     let start = Instant::now();
     // The first steps grow the buffers and wake the threads; they do not count.
     let warm_up = (least / 10).clamp(2, 20);
-    let in_turns = learners.len() > 1;
-    let mut taken = vec![0; learners.len()];
+    let in_turns = steppers.len() > 1;
+    let mut taken = vec![0; steppers.len()];
     while samples.times.iter().any(|times| times.len() < least) || start.elapsed() < time {
-        for (at, learner) in learners.iter_mut().enumerate() {
+        for (at, stepper) in steppers.iter_mut().enumerate() {
             let turn = Instant::now();
             let mut first = in_turns;
             while turn.elapsed() < STRETCH {
                 let step = Instant::now();
                 taken[at] += 1;
-                learner.step(batches[at], taken[at])?;
+                stepper.step(batches[at], taken[at])?;
                 let took = step.elapsed();
                 // A step that fills its turn by itself moves more than caches hold.
                 if taken[at] > warm_up && (!first || took >= STRETCH) {

@@ -1,9 +1,9 @@
 //! How good a network is, and what its attention says.
 
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Keep, Network, Pass, Workspace, loss};
+use carat_nn::{Engine, Keep, Network, Pass, Workspace, loss};
 
-use crate::batches::{Batches, Purpose};
+use crate::batches::{Batch, Batches, Purpose};
 use crate::config::{fits, knows};
 use crate::entity::existing;
 use crate::{Error, Task, TrainConfig};
@@ -39,6 +39,12 @@ impl ScoreSum {
         self.correct += usize::from(loss::argmax(scores) == label as usize);
     }
 
+    /// Adds the entities of a pass, which have these labels.
+    fn add_pass(&mut self, pass: &dyn Pass<f32>, labels: &[u32]) {
+        let rows = pass.scores().chunks_exact(pass.config().classes).zip(labels);
+        rows.for_each(|(scores, &label)| self.add(scores, label));
+    }
+
     /// The means, or `None` where there was no entity.
     pub(crate) fn finish(self) -> Option<Score> {
         let entities = self.entities as f64;
@@ -63,22 +69,38 @@ impl<'a> Evaluator<'a> {
 
     /// Loss and accuracy; `None` where no entity has a label. An error where features in a mapped file are damaged.
     pub fn score(&mut self, network: &Network<f32>) -> Result<Option<Score>, Error> {
-        let classes = network.config().classes;
-        let mut sum = ScoreSum::default();
-        let work = &mut self.work;
-        self.batches.for_each(0, |batch| {
-            let pass = network.forward(&batch.blocks, &batch.input, Keep::Gradients, work);
-            let rows = pass.scores().chunks_exact(classes).zip(&batch.labels);
-            rows.for_each(|(scores, &label)| sum.add(scores, label));
-            Ok::<bool, Error>(true)
+        let Self { batches, work } = self;
+        let score = sum(batches, |batch, sum| {
+            sum.add_pass(&network.forward(&batch.blocks, &batch.input, Keep::Scores, work), &batch.labels);
         })?;
-        // Sets of many batches are large, and so are these buffers: beside those of training and of other sets there may
-        // be no room for them. What one batch needs is small, and wanted again after the next epoch.
-        if !self.batches.are_kept() {
-            self.work = Workspace::default();
+        if !batches.are_kept() {
+            *work = Workspace::default();
         }
-        Ok(sum.finish())
+        Ok(score)
     }
+
+    /// The same of the network that an engine trains.
+    pub(crate) fn score_on(&mut self, engine: &mut dyn Engine) -> Result<Option<Score>, Error> {
+        let score = sum(&mut self.batches, |batch, sum| {
+            sum.add_pass(&*engine.forward(&batch.blocks, &batch.input, Keep::Scores), &batch.labels);
+        })?;
+        if !self.batches.are_kept() {
+            engine.release();
+        }
+        Ok(score)
+    }
+}
+
+/// The score of all batches. Sets of many batches are large, and so are the buffers of their passes: beside those of
+/// training and of other sets there may be no room for them, so their owner gives them back. What one batch needs is
+/// small, and used again after the next epoch.
+fn sum(batches: &mut Batches<'_>, mut add: impl FnMut(&Batch, &mut ScoreSum)) -> Result<Option<Score>, Error> {
+    let mut sum = ScoreSum::default();
+    batches.for_each(0, |batch| {
+        add(batch, &mut sum);
+        Ok::<bool, Error>(true)
+    })?;
+    Ok(sum.finish())
 }
 
 /// Loss and accuracy of a network on some nodes, or graphs of a set, of which those without a label are left out. To
@@ -185,7 +207,7 @@ pub fn coherence(
     let mut work = Workspace::default();
     let mut sum = CoherenceSum::default();
     batches.for_each(0, |batch| {
-        let pass = network.forward(&batch.blocks, &batch.input, Keep::Gradients, &mut work);
+        let pass = network.forward(&batch.blocks, &batch.input, Keep::Scores, &mut work);
         add_targets(&mut sum, dataset, &batch.blocks, pass.attention(layers - 1), heads);
         Ok::<bool, Error>(true)
     })?;

@@ -1,63 +1,60 @@
-//! A network with its optimiser, its regulariser and its buffers: what a training step changes.
+//! What a trainer trains: a model with its optimiser, its data and what it is scored on.
 
-use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Keep, Network, Pass, Workspace};
+use std::fmt;
 
-use crate::batches::{Batch, batch_seed};
-use crate::car::{Entities, Regulariser, Step};
-use crate::{Error, TrainConfig, threads};
+use carat_nn::{Adam, WeightsError};
 
-/// Takes training steps.
-#[derive(Debug)]
-pub(crate) struct Learner {
-    pub(crate) network: Network<f32>,
-    pub(crate) adam: Adam<f32>,
-    pub(crate) regulariser: Option<Regulariser<f32>>,
-    seed: u64,
-    work: Workspace<f32>,
+use crate::Error;
+use crate::car::Teacher;
+use crate::evaluation::{Coherence, Score};
+use crate::stopping::StepTimes;
+
+/// A model that a [`Trainer`](crate::Trainer) trains.
+pub trait Learner: fmt::Debug + Send {
+    /// Trains one epoch, counted from 1. `None` where `interrupted` turned true after some of its steps.
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        steps: &mut StepTimes,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Option<EpochLoss>, Error>;
+
+    /// Loss and accuracy of the model as it stands on the validation entities; `None` where there are none.
+    fn validate(&mut self) -> Result<Option<Score>, Error>;
+
+    /// The same on the test entities.
+    fn test(&mut self) -> Result<Option<Score>, Error>;
+
+    /// How attention agrees with the labels around test nodes, with these values in place or the model as it stands;
+    /// `None` for a model without attention.
+    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error>;
+
+    /// All parameters, and what the model keeps beside them.
+    fn values(&self) -> [&[f32]; 2];
+
+    /// Puts those in place, one after another.
+    fn place(&mut self, values: &[f32]);
+
+    /// The optimiser as it stands.
+    fn optimiser(&self) -> &Adam<f32>;
+
+    /// Puts the optimiser's averages and its number of steps in place.
+    fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64);
+
+    /// The teacher of unlabelled entities, where there is one.
+    fn teacher(&mut self) -> Option<&mut Teacher> {
+        None
+    }
+
+    /// The model as it stands, as a file.
+    fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError>;
 }
 
-/// The losses of a step, before it.
+/// Mean losses over an epoch's steps, each before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct StepLoss {
-    /// L_p: mean cross-entropy.
-    pub(crate) prediction: f64,
+pub struct EpochLoss {
+    /// Of the prediction.
+    pub train: f64,
     /// L_c, without lambda; 0 where nothing is regularised.
-    pub(crate) causal: f64,
-}
-
-/// Keeps the regulariser's draws apart from those of batches and fan-out.
-const DRAWS: u64 = 0x6361_7573_616c;
-
-impl Learner {
-    /// A learner that starts from `network`.
-    pub(crate) fn new(dataset: &Dataset, split: &Split, config: &TrainConfig, network: Network<f32>) -> Self {
-        let len = network.parameters().len();
-        let adam = Adam::new(AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() }, len);
-        let regulariser = config.car().map(|car| {
-            let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
-            Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
-        });
-        Self { network, adam, regulariser, seed: config.seed, work: Workspace::default() }
-    }
-
-    /// One step on one batch.
-    pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
-        let Self { network, adam, regulariser, seed, work } = self;
-        let Batch { blocks, input, labels, number } = batch;
-        threads::awake(|| {
-            let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
-            let mut pass = network.forward(blocks, input, keep, work);
-            let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
-                let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
-                regulariser.apply(&mut pass, Step { labels, epoch, seed })
-            });
-            let prediction = pass.loss_and_gradient(labels);
-            if !(prediction + causal).is_finite() {
-                return Err(Error::Diverged { epoch, loss: prediction + causal });
-            }
-            adam.step(network.parameters_mut(), work.gradient());
-            Ok(StepLoss { prediction, causal })
-        })
-    }
+    pub causal: f64,
 }

@@ -77,7 +77,7 @@
 //!   implementing [`carat_nn::Attention`], and proves it with [`carat_nn::check`].
 
 mod attention;
-mod attention_training;
+mod attention_learner;
 mod batches;
 pub mod bench;
 pub mod car;
@@ -95,28 +95,31 @@ mod probe;
 pub mod rewire;
 mod run;
 pub mod settings;
+mod stepper;
 mod stopping;
 pub mod tables;
 mod threads;
 mod training;
-mod whole_graph;
+mod whole_graph_learner;
 mod words;
 
 pub use attention::{attention_to, mean_attention};
+pub use attention_learner::AttentionLearner;
 pub use carat_graph::Dataset;
 pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
+pub use learner::{EpochLoss, Learner};
 pub use memory::peak_memory_mb;
-pub use model::{Model, ModelKind, Training, training};
+pub use model::{Model, ModelKind, training};
 pub use probe::{Look, Probe, Without};
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use settings::{
     Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,
     TrainConfig,
 };
-pub use stopping::{Best, Stopping};
+pub use stopping::{Best, StepTimes, Stopping};
 pub use threads::with_threads;
-pub use training::{EpochMetrics, Progress, Trainer};
-pub use whole_graph::{Finished, WholeGraphTrainer};
+pub use training::{AnyTrainer, EpochMetrics, Progress, Trainer};
+pub use whole_graph_learner::WholeGraphLearner;

@@ -129,8 +129,8 @@ impl<'a> Probe<'a> {
         Ok(pass.scores().chunks_exact(network.config().classes).map(predicted).collect())
     }
 
-    /// A pass over the receptive field of `node`, and the judge of its prediction. The field is gathered anew only where the
-    /// last question was about another node.
+    /// A pass over the receptive field of `node`, and the judge of its prediction. The field is gathered anew only
+    /// where the last question was about another node.
     fn pass(&mut self, node: u32) -> Result<(NetworkPass<'_, f32>, Judge), Error> {
         existing(self.dataset, Task::Node, &[node])?;
         let Self { network, dataset, builder, field, work, .. } = self;

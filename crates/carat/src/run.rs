@@ -14,9 +14,9 @@ use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Model, ModelKind, Training, training};
+use crate::model::{Model, ModelKind, training};
 use crate::training::EpochMetrics;
-use crate::{Error, Task, TrainConfig, checkpoint, memory};
+use crate::{AnyTrainer, Error, Task, TrainConfig, checkpoint, memory};
 
 /// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
 /// graph; those of attention where nodes have no labels.
@@ -243,7 +243,7 @@ pub fn run(
 
 /// Metrics first, so that a checkpoint never knows of an epoch that the metrics do not.
 fn save(
-    training: &mut dyn Training,
+    training: &mut AnyTrainer<'_>,
     config: &TrainConfig,
     path: &Path,
     metrics: &mut MetricsFile,
@@ -258,7 +258,7 @@ fn save(
 fn finish(
     config: &TrainConfig,
     folder: &RunFolder,
-    training: &mut dyn Training,
+    training: &mut AnyTrainer<'_>,
     interrupted: bool,
 ) -> Result<Summary, Error> {
     let val = training.keep();

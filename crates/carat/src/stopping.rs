@@ -106,18 +106,18 @@ const STEPS_KEPT: usize = 4096;
 
 /// How long steps take.
 #[derive(Debug, Default)]
-pub(crate) struct StepTimes(Vec<Duration>);
+pub struct StepTimes(Vec<Duration>);
 
 impl StepTimes {
     /// A step that began at `start` is done.
-    pub(crate) fn push(&mut self, start: Instant) {
+    pub fn push(&mut self, start: Instant) {
         if self.0.len() < STEPS_KEPT {
             self.0.push(start.elapsed());
         }
     }
 
     /// Median in milliseconds; 0 before the first.
-    pub(crate) fn median_ms(&self) -> f64 {
+    pub fn median_ms(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).map_or(0.0, |step| step.as_secs_f64() * 1e3)

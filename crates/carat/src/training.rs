@@ -3,16 +3,14 @@
 use std::time::Instant;
 
 use carat_graph::{Dataset, Split};
-use carat_nn::Network;
+use carat_nn::{Network, WeightsError, WholeGraphModel};
 
-use crate::batches::{Batches, Purpose};
-use crate::car::Regulariser;
-use crate::config::{fits, knows};
-use crate::evaluation::{Evaluator, Score};
+use crate::attention_learner::AttentionLearner;
+use crate::evaluation::{Coherence, Score};
 use crate::learner::Learner;
-use crate::settings::EntityChoice;
 use crate::stopping::{Best, StepTimes, Stopping};
-use crate::{Error, TrainConfig};
+use crate::whole_graph_learner::WholeGraphLearner;
+use crate::{Error, Protocol, TrainConfig};
 
 /// What one epoch did: a row of `metrics.csv`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,32 +52,30 @@ pub struct Progress {
     pub teacher: Vec<f32>,
 }
 
-/// A training run in memory. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
+/// A training run in memory: epochs, early stopping and the weights that are kept, whatever is trained.
+///
+/// [`Trainer::new`] trains an attention network, [`Trainer::of_model`] a model of the whole graph, and
+/// [`crate::training`] what the settings name. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
 #[derive(Debug)]
-pub struct Trainer<'a> {
-    learner: Learner,
-    batches: Batches<'a>,
-    validation: Evaluator<'a>,
+pub struct Trainer<L: ?Sized> {
     stopping: Stopping,
     unfinished: bool,
     steps: StepTimes,
+    learner: L,
 }
 
-/// Batches of the training entities, and of every other node with in-edges where those are entities too.
-pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
-    let purpose = Purpose::Training { fanout: config.optimiser.fanout.clone(), seed: config.seed };
-    let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, config.network.layers, purpose);
-    if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
-        return batches;
+/// A trainer of whatever the settings name.
+pub type AnyTrainer<'a> = Trainer<dyn Learner + 'a>;
+
+impl<L: Learner> Trainer<L> {
+    fn over(learner: L, config: &TrainConfig) -> Self {
+        let stopping = Stopping::new(config, learner.values().concat());
+        Self { stopping, unfinished: false, steps: StepTimes::default(), learner }
     }
-    let mut training = vec![false; dataset.num_nodes()];
-    split.train.iter().for_each(|&n| training[n as usize] = true);
-    let entity = |n: &u32| !training[*n as usize] && dataset.graph().in_degree(*n) > 0;
-    batches.with_others((0..dataset.num_nodes() as u32).filter(entity).collect())
 }
 
-impl<'a> Trainer<'a> {
-    /// Prepares a run on `split` of `dataset`.
+impl<'a> Trainer<AttentionLearner<'a>> {
+    /// Prepares the training of an attention network on `split` of `dataset`.
     pub fn new(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
         Self::with_network(dataset, split, config, Network::new(config.network_for(dataset), config.seed)?)
@@ -93,63 +89,51 @@ impl<'a> Trainer<'a> {
         config: &TrainConfig,
         network: Network<f32>,
     ) -> Result<Self, Error> {
-        config.check()?;
-        config.is_attention()?;
-        config.task_for(dataset)?;
-        let mut config = config.clone();
-        config.network.layers = network.config().layers;
-        config.check()?;
-        fits(network.config().features, dataset)?;
-        knows(network.config().classes, dataset)?;
-        let learner = Learner::new(dataset, split, &config, network);
-        let batches = training_batches(dataset, split, &config);
-        let validation = Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size);
-        let stopping = Stopping::new(&config, learner.network.parameters().to_vec());
-        Ok(Self { learner, batches, validation, stopping, unfinished: false, steps: StepTimes::default() })
-    }
-
-    /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another network's.
-    pub fn restore(&mut self, progress: Progress) -> bool {
-        let len = self.learner.network.parameters().len();
-        let Progress { parameters, adam_first, adam_second, best, .. } = &progress;
-        if [parameters, adam_first, adam_second, &best.parameters].iter().any(|values| values.len() != len) {
-            return false;
-        }
-        if let Some(teacher) = self.learner.regulariser.as_mut().and_then(Regulariser::teacher)
-            && !teacher.restore(&progress.teacher)
-        {
-            return false;
-        }
-        self.learner.network.parameters_mut().copy_from_slice(parameters);
-        self.learner.adam.first.copy_from_slice(adam_first);
-        self.learner.adam.second.copy_from_slice(adam_second);
-        self.learner.adam.steps = progress.adam_steps;
-        self.stopping.restore(progress);
-        true
-    }
-
-    /// Where the run stands, to be saved; `None` after an epoch that was interrupted half-way.
-    pub fn progress(&mut self) -> Option<Progress> {
-        let teacher = self.learner.regulariser.as_mut().and_then(Regulariser::teacher);
-        let teacher = teacher.map_or_else(Vec::new, |teacher| teacher.average().to_vec());
-        (!self.unfinished).then(|| Progress {
-            teacher,
-            epoch: self.stopping.epochs(),
-            parameters: self.learner.network.parameters().to_vec(),
-            adam_first: self.learner.adam.first.clone(),
-            adam_second: self.learner.adam.second.clone(),
-            adam_steps: self.learner.adam.steps,
-            best: self.stopping.best().clone(),
-            last: self.stopping.last(),
-            seconds: self.stopping.seconds(),
-        })
+        Ok(Self::over(AttentionLearner::new(dataset, split, config, network)?, config))
     }
 
     /// The network as it stands after the last step.
     pub fn network(&self) -> &Network<f32> {
-        &self.learner.network
+        self.learner.network()
     }
 
+    /// Trains to the end and finishes.
+    pub fn run(mut self) -> Result<(Network<f32>, Score), Error> {
+        self.train(&|| false)?;
+        Ok(self.finish())
+    }
+
+    /// The network that the protocol keeps, and its validation score: the best epoch's or the last one's.
+    pub fn finish(mut self) -> (Network<f32>, Score) {
+        let score = self.keep();
+        (self.learner.into_network(), score)
+    }
+}
+
+impl Trainer<WholeGraphLearner> {
+    /// Prepares the training of a model of the whole graph on `split` of `dataset`.
+    pub fn of_model(
+        dataset: &Dataset,
+        split: &Split,
+        config: &TrainConfig,
+        model: Box<dyn WholeGraphModel<f32>>,
+    ) -> Result<Self, Error> {
+        Ok(Self::over(WholeGraphLearner::new(dataset, split, config, model)?, config))
+    }
+
+    /// The model as it stands after the last step.
+    pub fn model(&self) -> &dyn WholeGraphModel<f32> {
+        self.learner.model()
+    }
+
+    /// The model with the weights that the protocol keeps, and their validation score.
+    pub fn finish(mut self) -> (Box<dyn WholeGraphModel<f32>>, Score) {
+        let score = self.keep();
+        (self.learner.into_model(), score)
+    }
+}
+
+impl<L: Learner + ?Sized> Trainer<L> {
     /// How far the run is, and when it is over.
     pub fn stopping(&self) -> &Stopping {
         &self.stopping
@@ -170,48 +154,6 @@ impl<'a> Trainer<'a> {
         self.stopping.best()
     }
 
-    /// Trains one epoch. `None` when the run is over, or when `interrupted` turned true half-way through the epoch.
-    pub fn epoch(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Option<EpochMetrics>, Error> {
-        if self.is_over() {
-            return Ok(None);
-        }
-        let start = Instant::now();
-        let epoch = self.stopping.epochs() + 1;
-        let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
-        self.unfinished = true;
-        let Self { batches, learner, steps, .. } = self;
-        batches.for_each(epoch, |batch| {
-            let step = Instant::now();
-            let loss = learner.step(batch, epoch)?;
-            total += loss.prediction * batch.labels.len() as f64;
-            causal += loss.causal * batch.labels.len() as f64;
-            targets += batch.labels.len();
-            steps.push(step);
-            Ok::<bool, Error>(!interrupted())
-        })?;
-        if targets < self.batches.num_entities() {
-            return Ok(None);
-        }
-        let score = self.validation.score(&self.learner.network)?;
-        self.unfinished = false;
-        self.stopping.finish_epoch(start, score, &[self.learner.network.parameters()]);
-        let last = self.stopping.last();
-        Ok(Some(EpochMetrics {
-            epoch,
-            train_loss: total / targets as f64,
-            causal_loss: causal / targets as f64,
-            val_loss: last.loss,
-            val_accuracy: last.accuracy,
-            seconds: self.stopping.seconds(),
-        }))
-    }
-
-    /// Trains to the end and finishes.
-    pub fn run(mut self) -> Result<(Network<f32>, Score), Error> {
-        while self.epoch(&|| false)?.is_some() {}
-        Ok(self.finish())
-    }
-
     /// True when no epoch is left to train.
     pub fn is_over(&self) -> bool {
         self.stopping.is_over()
@@ -222,19 +164,103 @@ impl<'a> Trainer<'a> {
         self.steps.median_ms()
     }
 
+    /// Trains one epoch. `None` when the run is over, or when `interrupted` turned true before the epoch's end.
+    pub fn epoch(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Option<EpochMetrics>, Error> {
+        if self.is_over() || interrupted() {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let epoch = self.stopping.epochs() + 1;
+        self.unfinished = true;
+        let Some(loss) = self.learner.epoch(epoch, &mut self.steps, interrupted)? else { return Ok(None) };
+        let score = self.learner.validate()?;
+        self.unfinished = false;
+        self.stopping.finish_epoch(start, score, &self.learner.values());
+        let last = self.stopping.last();
+        Ok(Some(EpochMetrics {
+            epoch,
+            train_loss: loss.train,
+            causal_loss: loss.causal,
+            val_loss: last.loss,
+            val_accuracy: last.accuracy,
+            seconds: self.stopping.seconds(),
+        }))
+    }
+
+    /// Trains to the end; an error where `interrupted` turned true before it.
+    pub fn train(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
+        while self.epoch(interrupted)?.is_some() {}
+        if self.is_over() { Ok(()) } else { Err(Error::Interrupted) }
+    }
+
+    /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another model's.
+    pub fn restore(&mut self, progress: Progress) -> bool {
+        let [parameters, beside] = self.learner.values().map(<[f32]>::len);
+        let all = parameters + beside;
+        let Progress { adam_first, adam_second, best, .. } = &progress;
+        let lengths =
+            [(&progress.parameters, all), (adam_first, parameters), (adam_second, parameters), (&best.parameters, all)];
+        if lengths.iter().any(|(values, len)| values.len() != *len) {
+            return false;
+        }
+        if let Some(teacher) = self.learner.teacher()
+            && !teacher.restore(&progress.teacher)
+        {
+            return false;
+        }
+        self.learner.place(&progress.parameters);
+        self.learner.set_optimiser(adam_first, adam_second, progress.adam_steps);
+        self.stopping.restore(progress);
+        true
+    }
+
+    /// Where the run stands, to be saved; `None` after an epoch that was interrupted half-way.
+    pub fn progress(&mut self) -> Option<Progress> {
+        if self.unfinished {
+            return None;
+        }
+        let teacher = self.learner.teacher().map_or_else(Vec::new, |teacher| teacher.average().to_vec());
+        let adam = self.learner.optimiser();
+        Some(Progress {
+            epoch: self.stopping.epochs(),
+            parameters: self.learner.values().concat(),
+            adam_first: adam.first.clone(),
+            adam_second: adam.second.clone(),
+            adam_steps: adam.steps,
+            best: self.stopping.best().clone(),
+            last: self.stopping.last(),
+            seconds: self.stopping.seconds(),
+            teacher,
+        })
+    }
+
     /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their validation
     /// score.
-    pub(crate) fn keep(&mut self) -> Score {
-        let (parameters, score) = self.stopping.kept();
-        if let Some(parameters) = parameters {
-            self.learner.network.parameters_mut().copy_from_slice(parameters);
+    pub fn keep(&mut self) -> Score {
+        let (values, score) = self.stopping.kept();
+        if let Some(values) = values {
+            self.learner.place(values);
         }
         score
     }
 
-    /// The network that the protocol keeps, and its validation score: the best epoch's or the last one's.
-    pub fn finish(mut self) -> (Network<f32>, Score) {
-        let score = self.keep();
-        (self.learner.network, score)
+    /// Loss and accuracy of the model as it stands on the split's test entities; `None` where it has none.
+    pub fn test(&mut self) -> Result<Option<Score>, Error> {
+        self.learner.test()
+    }
+
+    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a
+    /// model without attention.
+    pub fn coherence(&self, protocol: Protocol) -> Result<Option<Coherence>, Error> {
+        let kept = match protocol {
+            Protocol::Paper => None,
+            Protocol::Best => Some(&self.stopping.best().parameters[..]),
+        };
+        self.learner.coherence(kept)
+    }
+
+    /// The model as it stands, as a file.
+    pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
+        self.learner.to_safetensors()
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn train(
 fn outcome_of(
     split: &Split,
     config: &TrainConfig,
-    trainer: &dyn carat::Training,
+    trainer: &carat::AnyTrainer<'_>,
     curve: &Curve,
 ) -> Result<Outcome, Error> {
     let stopping = trainer.stopping();

@@ -120,7 +120,7 @@ impl Branch {
     }
 }
 
-#[pulp::with_simd(scale_rows = pulp::Arch::new())]
+#[pulp::with_simd(scale_rows = T::machine())]
 #[inline(always)]
 fn scale_rows_simd<'a, S: Simd, T: Real>(simd: S, x: &'a [T], shares: &'a [T], out: &'a mut [T]) {
     let _ = simd;
@@ -131,7 +131,7 @@ fn scale_rows_simd<'a, S: Simd, T: Real>(simd: S, x: &'a [T], shares: &'a [T], o
 }
 
 /// d_x += share d_scaled and d_share = x . d_scaled
-#[pulp::with_simd(scale_rows_backward = pulp::Arch::new())]
+#[pulp::with_simd(scale_rows_backward = T::machine())]
 #[inline(always)]
 fn scale_rows_backward_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -149,7 +149,7 @@ fn scale_rows_backward_simd<'a, S: Simd, T: Real>(
     }
 }
 
-#[pulp::with_simd(add_bias_relu = pulp::Arch::new())]
+#[pulp::with_simd(add_bias_relu = T::machine())]
 #[inline(always)]
 fn add_bias_relu_simd<'a, S: Simd, T: Real>(simd: S, rows: &'a mut [T], bias: &'a [T]) {
     let _ = simd;

@@ -40,6 +40,7 @@ use shares::{ShareGradients, Shares, SharesState};
 use stem::{Stem, StemState};
 
 use crate::buffer::Buffer;
+use crate::denormals::Denormals;
 use crate::modules::{Backward, Forward, Layouts};
 use crate::parameters::Layout;
 use crate::real::Real;
@@ -143,6 +144,7 @@ impl<T: Real> Cal<T> {
         permutation: &[u32],
         gradient: &mut [T],
     ) -> f64 {
+        let _flush = Denormals::flush();
         let CalConfig { classes, lambda1, lambda2, .. } = self.config;
         self.forward(graph, true);
         self.combine(permutation);
@@ -241,6 +243,13 @@ impl<T: Real> Cal<T> {
     }
 }
 
+impl Cal<f32> {
+    /// The model as one of the whole graph.
+    pub fn boxed(self) -> Box<dyn WholeGraphModel<f32>> {
+        Box::new(self)
+    }
+}
+
 /// Names, shapes and places of everything in a model of these sizes.
 fn lay_out(config: CalConfig) -> Result<(Parts, Layouts), CalError> {
     config.check()?;
@@ -312,6 +321,7 @@ impl<T: Real> WholeGraphModel<T> for Cal<T> {
     }
 
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>) {
+        let _flush = Denormals::flush();
         self.forward(graph, false);
         let Self { parts, parameters, buffers, work, .. } = self;
         let mut pass = Forward { parameters, buffers, training: false };

@@ -101,7 +101,8 @@ const MOST_EDGES: usize = 1 << 18;
 const MOST_IN_COPIES: usize = 1 << 16;
 
 impl<T: Real> Network<T> {
-    /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` are those of a pass that kept every layer's output.
+    /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` are of a pass that kept every layer's
+    /// output.
     pub(crate) fn scores_without(
         &self,
         blocks: &Blocks,
@@ -146,7 +147,8 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those of the pass without the edges.
+    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those of the pass without the
+    /// edges.
     pub(crate) fn scores_without_all(
         &self,
         blocks: &Blocks,
@@ -158,7 +160,7 @@ impl<T: Real> Network<T> {
         rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
         rerun.second.h[0].clear();
         rerun.second.h[0].extend_from_slice(&buffers.h[0]);
-        let plan = Plan { pair: self.pair(blocks), keep: Keep::Gradients };
+        let plan = Plan { pair: self.pair(blocks), keep: Keep::Scores };
         self.forward_layers(blocks, plan, &mut rerun.second);
         scores.clone_from(&rerun.second.scores);
     }

@@ -118,7 +118,7 @@ pub(crate) fn forward<T: Real>(
 }
 
 /// [`forward`] of some targets, from target `first` on, on this thread alone.
-#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
@@ -242,7 +242,7 @@ pub(crate) struct Saved<'a, T> {
     pub(crate) d_attention: &'a [T],
 }
 
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
@@ -293,7 +293,7 @@ pub(crate) fn backward_sources<T: Real>(
     });
 }
 
-#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_source_rows = T::machine())]
 #[inline(always)]
 fn backward_source_rows_simd<'a, S: Simd, T: Real, C: SourceGradient<T>, G: SumGradients<T>>(
     simd: S,

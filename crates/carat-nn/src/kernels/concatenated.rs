@@ -65,7 +65,7 @@ pub(crate) fn node_scores<T: Real>(scores: &mut [T], values: &[T], vector: &[T],
     });
 }
 
-#[pulp::with_simd(node_score_rows = pulp::Arch::new())]
+#[pulp::with_simd(node_score_rows = T::machine())]
 #[inline(always)]
 fn node_score_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -92,7 +92,7 @@ pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, bias: &[T], alpha: &mut [T],
     });
 }
 
-#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 fn forward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -155,7 +155,7 @@ pub(crate) fn backward_targets<T: Real>(
     });
 }
 
-#[pulp::with_simd(backward_target_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_target_rows = T::machine())]
 #[inline(always)]
 fn backward_target_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -218,7 +218,7 @@ pub(crate) fn backward_sources<T: Real>(
     super::dense::add_column_sums(d_a, &parts);
 }
 
-#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_source_rows = T::machine())]
 #[inline(always)]
 fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     simd: S,

@@ -98,7 +98,7 @@ impl<T: Real> WeightedRows<T, 1> for OutRows<'_, T> {
     }
 }
 
-#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 fn forward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -114,7 +114,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
     }
 }
 
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -130,7 +130,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
     }
 }
 
-#[pulp::with_simd(weight_rows = pulp::Arch::new())]
+#[pulp::with_simd(weight_rows = T::machine())]
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // One call from one place; a struct would only rename them.
 fn weight_rows_simd<'a, S: Simd, T: Real>(

@@ -66,7 +66,7 @@ pub(crate) fn add_products_here<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Mat
     }
 }
 
-#[pulp::with_simd(narrow_products = pulp::Arch::new())]
+#[pulp::with_simd(narrow_products = T::machine())]
 #[inline(always)]
 fn narrow_products_simd<'a, S: Simd, T: Real>(simd: S, out: &'a mut [T], a: Matrix<'a, T>, b: Matrix<'a, T>) {
     for (row, out) in out.chunks_exact_mut(b.num_rows()).enumerate() {
@@ -103,7 +103,7 @@ pub(crate) fn add_column_sums<T: Real>(sums: &mut [T], matrix: &[T]) {
     add_column_sums(sums, &parts);
 }
 
-#[pulp::with_simd(add_column_sums_here = pulp::Arch::new())]
+#[pulp::with_simd(add_column_sums_here = T::machine())]
 #[inline(always)]
 fn add_column_sums_here_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], matrix: &'a [T]) {
     let width = sums.len();
@@ -141,7 +141,7 @@ impl<T: Real> WeightedRows<T, 1> for AllRows<'_, T> {
 
 // The macro makes a struct of the arguments, whose fields need the lifetime named.
 #[allow(clippy::needless_lifetimes)]
-#[pulp::with_simd(leaky_relu_in_place = pulp::Arch::new())]
+#[pulp::with_simd(leaky_relu_in_place = T::machine())]
 #[inline(always)]
 pub(crate) fn leaky_relu_in_place_simd<'a, S: Simd, T: Real>(simd: S, values: &'a mut [T], slope: T) {
     let _ = simd;
@@ -156,7 +156,7 @@ pub(crate) fn leaky_relu<T: Real>(values: &mut [T], slope: T) {
     chunks.run(Rows::new(values, 1), |_, rows| leaky_relu_in_place(rows.into_slice(), slope));
 }
 
-#[pulp::with_simd(leaky_relu_backward_in_place = pulp::Arch::new())]
+#[pulp::with_simd(leaky_relu_backward_in_place = T::machine())]
 #[inline(always)]
 pub(crate) fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(
     simd: S,

@@ -62,7 +62,7 @@ impl<T: Real> Moments<T> {
     }
 }
 
-#[pulp::with_simd(add_squares = pulp::Arch::new())]
+#[pulp::with_simd(add_squares = T::machine())]
 #[inline(always)]
 fn add_squares_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], x: &'a [T], mean: &'a [T]) {
     let _ = simd;

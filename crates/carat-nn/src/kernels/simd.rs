@@ -3,7 +3,38 @@
 //! Kernels whose sums must stay in registers say so with these; a compiler that meets plain loops over arrays of sums
 //! keeps them in memory once there are more than a few.
 
-use pulp::Simd;
+use std::marker::PhantomData;
+
+use pulp::{Simd, WithSimd};
+
+/// This machine, as kernels on one kind of number see it.
+pub struct Machine<T>(PhantomData<T>);
+
+impl<T: Vectors> Machine<T> {
+    /// See [`Vectors::dispatch`].
+    #[inline(always)]
+    pub fn dispatch<K: WithSimd>(self, kernel: K) -> K::Output {
+        T::dispatch(kernel)
+    }
+}
+
+/// All vectors there are.
+#[inline(always)]
+fn dispatch_f32<K: WithSimd>(kernel: K) -> K::Output {
+    pulp::Arch::new().dispatch(kernel)
+}
+
+/// All but AVX-512: f64 proves gradients and need not be fast, and each kind of vector is one more kernel to compile.
+#[inline(always)]
+fn dispatch_f64<K: WithSimd>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    return match pulp::x86::V3::try_new() {
+        Some(simd) => Simd::vectorize(simd, kernel),
+        None => Simd::vectorize(pulp::Scalar::new(), kernel),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    pulp::Arch::new().dispatch(kernel)
+}
 
 /// A number that comes in vectors.
 pub trait Vectors: Sized + Copy + 'static {
@@ -15,6 +46,16 @@ pub trait Vectors: Sized + Copy + 'static {
 
     /// How many numbers that is.
     fn lanes<S: Simd>() -> usize;
+
+    /// Calls a kernel with the longest vectors of this machine that it is compiled for.
+    fn dispatch<K: WithSimd>(kernel: K) -> K::Output;
+
+    /// What `pulp::with_simd` calls kernels through.
+    #[inline(always)]
+    fn machine() -> Machine<Self> {
+        Machine(PhantomData)
+    }
+
     /// The same number in every place.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
     /// The first numbers of a slice, which has enough of them.
@@ -47,7 +88,7 @@ const LONGEST: usize = 16;
 
 macro_rules! vectors {
     ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident, $multiply:ident,
-     $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident) => {
+     $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident, $dispatch:ident) => {
         impl Vectors for $type {
             type Vector<S: Simd> = S::$vector;
 
@@ -64,6 +105,10 @@ macro_rules! vectors {
             #[inline(always)]
             fn lanes<S: Simd>() -> usize {
                 S::$lanes
+            }
+            #[inline(always)]
+            fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
+                $dispatch(kernel)
             }
             #[inline(always)]
             fn splat<S: Simd>(simd: S, value: Self) -> S::$vector {
@@ -122,7 +167,8 @@ vectors!(
     max_f32s,
     select_f32s,
     greater_than_f32s,
-    reduce_sum_f32s
+    reduce_sum_f32s,
+    dispatch_f32
 );
 vectors!(
     f64,
@@ -137,7 +183,8 @@ vectors!(
     max_f64s,
     select_f64s,
     greater_than_f64s,
-    reduce_sum_f64s
+    reduce_sum_f64s,
+    dispatch_f64
 );
 
 /// For a row of `width` numbers that is not a whole number of vectors: 1 in the places of a last vector that a walk by

@@ -95,7 +95,7 @@ impl<'a, T: Real> Slots<'a, T> {
 }
 
 /// Attention of some targets, and their slots.
-#[pulp::with_simd(attend = pulp::Arch::new())]
+#[pulp::with_simd(attend = T::machine())]
 #[inline(always)]
 pub(crate) fn attend_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
@@ -115,7 +115,7 @@ pub(crate) fn attend_simd<'a, S: Simd, T: Real, C: Score<T>>(
 }
 
 /// The slots of some targets, given the attention of all.
-#[pulp::with_simd(fill = pulp::Arch::new())]
+#[pulp::with_simd(fill = T::machine())]
 #[inline(always)]
 pub(crate) fn fill_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -157,7 +157,7 @@ pub(crate) fn copy_projected<T: Real>(slots: Slots<'_, T>, targets: Range<usize>
 }
 
 /// agg of some targets, from target `first` on, from what the matrix made of their slots, and their attention.
-#[pulp::with_simd(collect = pulp::Arch::new())]
+#[pulp::with_simd(collect = T::machine())]
 #[inline(always)]
 pub(crate) fn collect_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -181,7 +181,7 @@ pub(crate) fn collect_simd<'a, S: Simd, T: Real>(
 }
 
 /// The way back through [`collect`], given the attention of all targets.
-#[pulp::with_simd(share_out = pulp::Arch::new())]
+#[pulp::with_simd(share_out = T::machine())]
 #[inline(always)]
 pub(crate) fn share_out_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -218,7 +218,7 @@ pub(crate) struct Saved<'a, T> {
 }
 
 /// The gradients of the scores of some targets' in-edges, from target `first` on, and of the targets' own values.
-#[pulp::with_simd(backward_targets = pulp::Arch::new())]
+#[pulp::with_simd(backward_targets = T::machine())]
 #[inline(always)]
 pub(crate) fn backward_targets_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,

@@ -107,7 +107,7 @@ impl<T: Real> WeightedRows<T, 1> for Combination<'_, T> {
     }
 }
 
-#[pulp::with_simd(rows_times_dense = pulp::Arch::new())]
+#[pulp::with_simd(rows_times_dense = T::machine())]
 #[inline(always)]
 fn rows_times_dense_simd<'a, S: Simd, T: Real>(
     simd: S,

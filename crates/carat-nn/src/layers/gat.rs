@@ -194,8 +194,8 @@ impl Costs for Gat {
     }
 }
 
-/// The rest of the backward layer, from the gradients of the sums and of the packed value matrices, which stand in the first two
-/// rooms of the state's scratch.
+/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the
+/// state's scratch.
 pub(super) fn sums_backward<T: Real>(
     layer: Layer<'_, T>,
     block: Block<'_>,
@@ -282,7 +282,7 @@ pub(super) fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: us
 }
 
 /// [`node_scores`] on this thread alone.
-#[pulp::with_simd(node_score_rows = pulp::Arch::new())]
+#[pulp::with_simd(node_score_rows = T::machine())]
 #[inline(always)]
 pub(super) fn node_score_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -312,7 +312,7 @@ pub(super) fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, 
 }
 
 /// What some rows of each W_k contribute to u_k = W_k^T a_k, for both sides.
-#[pulp::with_simd(score_vectors = pulp::Arch::new())]
+#[pulp::with_simd(score_vectors = T::machine())]
 #[inline(always)]
 fn score_vectors_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -333,7 +333,7 @@ fn score_vectors_simd<'a, S: Simd, T: Real>(
 }
 
 /// d_W_k += (what is packed) + a_k d_u_k^T and d_a_k += W_k d_u_k, for both sides: one pass over some rows of d_W.
-#[pulp::with_simd(weight_gradients = pulp::Arch::new())]
+#[pulp::with_simd(weight_gradients = T::machine())]
 #[inline(always)]
 fn weight_gradients_simd<'a, S: Simd, T: Real>(
     simd: S,

@@ -183,8 +183,8 @@ impl Costs for GatV2 {
     fn cost(&self, sizes: LayerSizes) -> Cost {
         let LayerSizes { width, heads, sources, targets, edges } = sizes;
         let (row, all, nodes) = (width, heads * width, sources + targets);
-        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the value,
-        // 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
+        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the
+        // value, 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
         let operations = 6.0 * nodes * all * width + 19.0 * edges * all;
         // l and r are written once and read by three passes; their gradients are written once and read twice.
         let numbers =
@@ -256,7 +256,7 @@ struct Gradients<'a, T> {
     d_score: &'a [T],
 }
 
-#[pulp::with_simd(forward_rows = pulp::Arch::new())]
+#[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 fn forward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -326,7 +326,7 @@ impl<T: Real> WeightedRows<T, 1> for Values<'_, T> {
 }
 
 /// Over targets: the gradients of the scores, of r and (one sum per chunk) of the attention vector.
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -365,7 +365,7 @@ fn backward_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// Over sources: the gradient of l, as a value and as part of the scores.
-#[pulp::with_simd(backward_source_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_source_rows = T::machine())]
 #[inline(always)]
 fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     simd: S,

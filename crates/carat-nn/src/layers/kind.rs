@@ -36,6 +36,10 @@ impl AttentionKind {
 
     /// The layer itself.
     pub fn attention<T: Real>(self) -> Box<dyn Attention<T>> {
+        T::attention(self)
+    }
+
+    pub(crate) fn make<T: Real>(self) -> Box<dyn Attention<T>> {
         match self {
             Self::Gat => Box::new(Gat),
             Self::GatV2 => Box::new(GatV2),

@@ -90,8 +90,8 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
 
-    /// Computes what sources offer to every target alike, for the rows of `layer.h` from `first` on; `state` holds the rows
-    /// before `first` already.
+    /// Computes what sources offer to every target alike, for the rows of `layer.h` from `first` on; `state` holds the
+    /// rows before `first` already.
     fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State);
 
     /// Fills `out` (targets x F) and `state`, attention included. A target without in-edges aggregates to zero.

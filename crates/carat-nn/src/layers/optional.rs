@@ -10,8 +10,8 @@ use super::{Layer, LayerShape, Upstream};
 use crate::cost::{Cost, LayerSizes};
 use crate::real::Real;
 
-/// Products of a target's output with a few vectors, without the output: for a kind of whose input a target needs no more
-/// than such products, and whose output is a linear map.
+/// Products of a target's output with a few vectors, without the output: for a kind of whose input a target needs no
+/// more than such products, and whose output is a linear map.
 pub trait Products<T: Real>: fmt::Debug + Send + Sync {
     /// The rows of F whose products with a target's own input are all that
     /// [`Attention::targets`](crate::Attention::targets) needs of it, given what
@@ -46,9 +46,9 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     /// As [`Costs::cost`], of both layers.
     fn costs(&self, shape: LayerShape, blocks: [Block<'_>; 2]) -> [Cost; 2];
 
-    /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`] needs.
-    /// Given room for the lower layer's outputs (one row per source of the upper one), it fills those that an edge of the upper
-    /// layer reads, and all that deletions need of both layers' states.
+    /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`]
+    /// needs. Given room for the lower layer's outputs (one row per source of the upper one), it fills those that an
+    /// edge of the upper layer reads, and all that deletions need of both layers' states.
     fn forward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
@@ -58,8 +58,8 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
         out: &mut [T],
     );
 
-    /// Backward through both layers. No loss reads the lower layer's output directly, so only the upper layer's gradient flows
-    /// into it. Works after a forward pass of the layers one by one, too.
+    /// Backward through both layers. No loss reads the lower layer's output directly, so only the upper layer's
+    /// gradient flows into it. Works after a forward pass of the layers one by one, too.
     fn backward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
@@ -71,8 +71,8 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     );
 }
 
-/// A layer of a pair with its edges. The upper one has inputs only in the backward pass, and only where the forward pass
-/// formed them.
+/// A layer of a pair with its edges. The upper one has inputs only in the backward pass, and only where the forward
+/// pass formed them.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedLayer<'a, T> {
     /// Sizes, parameters, inputs.

@@ -119,7 +119,7 @@ pub(super) fn fold<T: Real>(
 }
 
 /// out_v = sum over rows of weight_v row.
-#[pulp::with_simd(fold_rows = pulp::Arch::new())]
+#[pulp::with_simd(fold_rows = T::machine())]
 #[inline(always)]
 fn fold_rows_simd<'a, S: Simd, T: Real>(simd: S, out: &'a mut [T], weights: &'a [T], count: usize, rows: &'a [T]) {
     let width = out.len() / count;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::buffer::Buffer;
 
-/// One value of a type that the kind chooses. It is made when it is first filled and then reused step after step, so that
-/// the buffers in it grow once.
+/// One value of a type that the kind chooses. It is made when it is first filled and then reused step after step, so
+/// that the buffers in it grow once.
 ///
 /// ```
 /// use carat_nn::{Buffer, State};

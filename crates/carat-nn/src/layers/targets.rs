@@ -17,10 +17,11 @@ pub struct Targets<'a, T> {
     pub sources: &'a [u32],
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
-    /// In place of `h`, its products with the vectors of [`Products::own_vectors`](crate::Products::own_vectors); only kinds that have such meet it.
+    /// In place of `h`, its products with the vectors of [`Products::own_vectors`](crate::Products::own_vectors). Only
+    /// kinds that implement that are given it.
     pub products: Option<&'a [T]>,
-    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from there
-    /// instead of computing the target anew, and need not fill the state's attention then.
+    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from
+    /// there instead of computing the target anew, and need not fill the state's attention then.
     pub known: Option<Known<'a, T>>,
 }
 

@@ -4,9 +4,9 @@
 //! y_nc = weight_c (x_nc - mean_c) / sqrt(variance_c + 1e-5) + bias_c
 //! ```
 //!
-//! In training, mean and variance are those of the nodes at hand (the variance divided by N), and the running ones move:
-//! running = 0.9 running + 0.1 found, where the variance is divided by N - 1. At prediction the running ones are used.
-//! The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
+//! In training, mean and variance are those of the nodes at hand (the variance divided by N), and the running ones
+//! move: running = 0.9 running + 0.1 found, where the variance is divided by N - 1. At prediction the running ones are
+//! used. The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
 //!
 //! ```text
 //! d_bias = sum_n d_y_n      d_weight = sum_n d_y_n x'_n
@@ -69,7 +69,8 @@ impl BatchNorm {
         cut(&parameters[self.parameters.clone()], [self.width; 2])
     }
 
-    /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the running ones.
+    /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the
+    /// running ones.
     pub(crate) fn statistics<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,
@@ -152,7 +153,7 @@ fn move_towards<T: Real>(running: &mut [T], found: &[T], factor: f64) {
     running.iter_mut().zip(found).for_each(|(running, found)| *running = kept * *running + new * *found);
 }
 
-#[pulp::with_simd(normalise_rows = pulp::Arch::new())]
+#[pulp::with_simd(normalise_rows = T::machine())]
 #[inline(always)]
 fn normalise_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -172,7 +173,7 @@ fn normalise_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// sums += [sum of gradient x', sum of gradient]
-#[pulp::with_simd(gradient_sums = pulp::Arch::new())]
+#[pulp::with_simd(gradient_sums = T::machine())]
 #[inline(always)]
 fn gradient_sums_simd<'a, S: Simd, T: Real>(
     simd: S,
@@ -202,7 +203,7 @@ struct Columns<'a, T> {
     of_deviation: &'a [T],
 }
 
-#[pulp::with_simd(backward_rows = pulp::Arch::new())]
+#[pulp::with_simd(backward_rows = T::machine())]
 #[inline(always)]
 fn backward_rows_simd<'a, S: Simd, T: Real>(simd: S, x: &'a [T], columns: Columns<'a, T>, gradient: &'a mut [T]) {
     let _ = simd;

@@ -17,7 +17,7 @@ use carat_nn::{Cost, Network};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::training::training_batches;
+use crate::attention_learner::training_batches;
 use crate::{Error, Lambda, TrainConfig};
 
 /// A phase of the step: what it must do and how long that takes at best.

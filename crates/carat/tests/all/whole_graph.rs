@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use carat::{
-    Dataset, EpochMetrics, Error, ModelKind, Protocol, RunFolder, RunOptions, Task, TrainConfig, Training,
-    WholeGraphTrainer, tables, training, with_threads,
+    Dataset, EpochMetrics, Error, ModelKind, Protocol, RunFolder, RunOptions, Task, TrainConfig, Trainer, tables,
+    training, with_threads,
 };
 use carat_graph::generators::{PlantedConfig, planted};
 use carat_graph::table::Column;
@@ -31,18 +31,20 @@ fn a_graph_convolution_network_learns_and_is_the_same_on_any_number_of_threads()
     let trained = |threads| {
         with_threads(Some(threads), || {
             let model = GcnNetwork::new(config.gcn_for(&dataset), 0).unwrap();
-            let trainer = WholeGraphTrainer::new(&dataset, &split, &config, Box::new(model)).unwrap();
-            trainer.run(&|| false).unwrap()
+            let mut trainer = Trainer::of_model(&dataset, &split, &config, model.boxed()).unwrap();
+            trainer.train(&|| false).unwrap();
+            let validation = trainer.keep();
+            (trainer.test().unwrap().unwrap(), trainer.finish().0, validation)
         })
         .unwrap()
     };
-    let (one, three) = (trained(1), trained(3));
-    assert_eq!(one.model.parameters(), three.model.parameters());
-    assert!(one.test.unwrap().accuracy > 0.5, "{:?}", one.test);
-    assert!(one.validation.loss < 1.0, "{:?}", one.validation);
+    let ((test, one, validation), (_, three, _)) = (trained(1), trained(3));
+    assert_eq!(one.parameters(), three.parameters());
+    assert!(test.accuracy > 0.5, "{test:?}");
+    assert!(validation.loss < 1.0, "{validation:?}");
     let model = GcnNetwork::new(config.gcn_for(&dataset), 0).unwrap();
-    let trainer = WholeGraphTrainer::new(&dataset, &split, &config, Box::new(model)).unwrap();
-    assert!(matches!(trainer.run(&|| true), Err(Error::Interrupted)));
+    let mut trainer = Trainer::of_model(&dataset, &split, &config, model.boxed()).unwrap();
+    assert!(matches!(trainer.train(&|| true), Err(Error::Interrupted)));
 }
 
 #[test]
@@ -168,7 +170,7 @@ fn what_a_model_keeps_beside_parameters_comes_back_with_them() {
     let config = settings().epochs(8);
     let split = config.choose_split(&dataset).unwrap();
     let classes = dataset.labels().num_classes();
-    let new = || WholeGraphTrainer::new(&dataset, &split, &config, Box::new(Counting::new(classes))).unwrap();
+    let new = || Trainer::of_model(&dataset, &split, &config, Box::new(Counting::new(classes))).unwrap();
     let mut trainer = new();
     for _ in 0..6 {
         trainer.epoch(&|| false).unwrap();

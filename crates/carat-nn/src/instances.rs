@@ -1,0 +1,79 @@
+//! What is compiled once for each kind of number, here, and not again by every crate that calls it.
+//!
+//! A release build compiles a generic function in each crate that calls it, and the kernels below these functions take
+//! minutes. The implementations for f32 and f64 are not generic, so other crates link to them. They compute without
+//! denormal numbers ([`crate::denormals`]).
+
+use crate::denormals::Denormals;
+use crate::intervention::Deletion;
+use crate::layers::{Attention, AttentionKind};
+use crate::optimiser::Adam;
+use crate::pass::NetworkPass;
+use crate::real::Real;
+
+/// The functions with kernels below them.
+pub trait Instances: Sized {
+    /// See [`AttentionKind::attention`].
+    fn attention(kind: AttentionKind) -> Box<dyn Attention<Self>>
+    where
+        Self: Real;
+
+    /// Computes a pass: class scores, attention and what it keeps.
+    fn forward(pass: &mut NetworkPass<'_, Self>);
+
+    /// See [`Pass::scores_without`](crate::Pass::scores_without).
+    fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>);
+
+    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all).
+    fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>);
+
+    /// See [`Pass::loss_and_gradient`](crate::Pass::loss_and_gradient).
+    fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64;
+
+    /// See [`Adam::step`].
+    fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]);
+}
+
+macro_rules! instances {
+    ($type:ty) => {
+        impl Instances for $type {
+            #[inline(never)]
+            fn attention(kind: AttentionKind) -> Box<dyn Attention<Self>> {
+                kind.make()
+            }
+
+            #[inline(never)]
+            fn forward(pass: &mut NetworkPass<'_, Self>) {
+                let _flush = Denormals::flush();
+                pass.compute();
+            }
+
+            #[inline(never)]
+            fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>) {
+                let _flush = Denormals::flush();
+                pass.compute_without(deletions, scores);
+            }
+
+            #[inline(never)]
+            fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>) {
+                let _flush = Denormals::flush();
+                pass.compute_without_all(edges, scores);
+            }
+
+            #[inline(never)]
+            fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64 {
+                let _flush = Denormals::flush();
+                pass.compute_gradient(labels)
+            }
+
+            #[inline(never)]
+            fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]) {
+                let _flush = Denormals::flush();
+                adam.update(parameters, gradient);
+            }
+        }
+    };
+}
+
+instances!(f32);
+instances!(f64);

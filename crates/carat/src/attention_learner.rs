@@ -1,0 +1,152 @@
+//! What a trainer of an attention network trains: mini-batches, with or without regularisation.
+
+use std::time::Instant;
+
+use carat_graph::{Dataset, Split};
+use carat_nn::{Adam, Network, WeightsError};
+
+use crate::batches::{Batches, Purpose};
+use crate::car::{Regulariser, Teacher};
+use crate::config::{fits, knows};
+use crate::evaluation::{Coherence, Evaluator, Score, coherence};
+use crate::learner::{EpochLoss, Learner};
+use crate::settings::EntityChoice;
+use crate::stepper::Stepper;
+use crate::stopping::StepTimes;
+use crate::{Error, TrainConfig};
+
+/// An attention network under training.
+#[derive(Debug)]
+pub struct AttentionLearner<'a> {
+    dataset: &'a Dataset,
+    batch_size: usize,
+    stepper: Stepper,
+    batches: Batches<'a>,
+    validation: Evaluator<'a>,
+    test_entities: Vec<u32>,
+    /// Made when it is first needed: its blocks may be as large as those of training.
+    test: Option<Evaluator<'a>>,
+}
+
+/// Batches of the training entities, and of every other node with in-edges where those are entities too.
+pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
+    let purpose = Purpose::Training { fanout: config.optimiser.fanout.clone(), seed: config.seed };
+    let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, config.network.layers, purpose);
+    if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
+        return batches;
+    }
+    let mut training = vec![false; dataset.num_nodes()];
+    split.train.iter().for_each(|&n| training[n as usize] = true);
+    let entity = |n: &u32| !training[*n as usize] && dataset.graph().in_degree(*n) > 0;
+    batches.with_others((0..dataset.num_nodes() as u32).filter(entity).collect())
+}
+
+impl<'a> AttentionLearner<'a> {
+    /// Starts from `network`, whose sizes stand in place of the configuration's.
+    pub(crate) fn new(
+        dataset: &'a Dataset,
+        split: &Split,
+        config: &TrainConfig,
+        network: Network<f32>,
+    ) -> Result<Self, Error> {
+        config.check()?;
+        config.is_attention()?;
+        config.task_for(dataset)?;
+        let mut config = config.clone();
+        config.network.layers = network.config().layers;
+        config.check()?;
+        fits(network.config().features, dataset)?;
+        knows(network.config().classes, dataset)?;
+        Ok(Self {
+            dataset,
+            batch_size: config.optimiser.batch_size,
+            stepper: Stepper::new(dataset, split, &config, network),
+            batches: training_batches(dataset, split, &config),
+            validation: Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size),
+            test_entities: split.test.clone(),
+            test: None,
+        })
+    }
+
+    /// The network as it stands.
+    pub(crate) fn network(&self) -> &Network<f32> {
+        self.stepper.engine.network()
+    }
+
+    /// The same, to keep.
+    pub(crate) fn into_network(self) -> Network<f32> {
+        self.stepper.engine.into_network()
+    }
+}
+
+impl Learner for AttentionLearner<'_> {
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        steps: &mut StepTimes,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Option<EpochLoss>, Error> {
+        let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
+        let Self { batches, stepper, .. } = self;
+        batches.for_each(epoch, |batch| {
+            let step = Instant::now();
+            let loss = stepper.step(batch, epoch)?;
+            total += loss.prediction * batch.labels.len() as f64;
+            causal += loss.causal * batch.labels.len() as f64;
+            targets += batch.labels.len();
+            steps.push(step);
+            Ok::<bool, Error>(!interrupted())
+        })?;
+        let mean = |sum: f64| sum / targets as f64;
+        let is_whole = targets >= self.batches.num_entities();
+        Ok(is_whole.then(|| EpochLoss { train: mean(total), causal: mean(causal) }))
+    }
+
+    fn validate(&mut self) -> Result<Option<Score>, Error> {
+        self.validation.score_on(&mut *self.stepper.engine)
+    }
+
+    fn test(&mut self) -> Result<Option<Score>, Error> {
+        let Self { dataset, test_entities, batch_size, stepper, test, .. } = self;
+        let layers = stepper.engine.network().config().layers;
+        let new = || Evaluator::new(dataset, test_entities, layers, *batch_size);
+        test.get_or_insert_with(new).score_on(&mut *stepper.engine)
+    }
+
+    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
+        let network = self.network();
+        let copy = match values {
+            None => None,
+            Some(values) => {
+                let mut copy = Network::new(network.config(), 0)?;
+                copy.parameters_mut().copy_from_slice(values);
+                Some(copy)
+            }
+        };
+        coherence(copy.as_ref().unwrap_or(network), self.dataset, &self.test_entities, self.batch_size)
+    }
+
+    fn values(&self) -> [&[f32]; 2] {
+        [self.network().parameters(), &[]]
+    }
+
+    fn place(&mut self, values: &[f32]) {
+        self.stepper.engine.set_parameters(values);
+    }
+
+    fn optimiser(&self) -> &Adam<f32> {
+        self.stepper.engine.optimiser()
+    }
+
+    fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64) {
+        self.stepper.engine.set_optimiser(first, second, steps);
+    }
+
+    fn teacher(&mut self) -> Option<&mut Teacher> {
+        self.stepper.regulariser.as_mut().and_then(Regulariser::teacher)
+    }
+
+    fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
+        self.network().to_safetensors()
+    }
+}

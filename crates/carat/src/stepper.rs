@@ -1,0 +1,61 @@
+//! Training steps of an attention network: an engine and, where attention is regularised, the regulariser.
+
+use carat_graph::{Dataset, Split};
+use carat_nn::{AdamConfig, CpuEngine, Engine, Keep, Network};
+
+use crate::batches::{Batch, batch_seed};
+use crate::car::{Entities, Regulariser, Step};
+use crate::{Error, TrainConfig, threads};
+
+/// Takes training steps.
+#[derive(Debug)]
+pub(crate) struct Stepper {
+    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) regulariser: Option<Regulariser<f32>>,
+    seed: u64,
+}
+
+/// The losses of a step, before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StepLoss {
+    /// L_p: mean cross-entropy.
+    pub(crate) prediction: f64,
+    /// L_c, without lambda; 0 where nothing is regularised.
+    pub(crate) causal: f64,
+}
+
+/// Keeps the regulariser's draws apart from those of batches and fan-out.
+const DRAWS: u64 = 0x6361_7573_616c;
+
+impl Stepper {
+    /// Steps that start from `network`.
+    pub(crate) fn new(dataset: &Dataset, split: &Split, config: &TrainConfig, network: Network<f32>) -> Self {
+        let regulariser = config.car().map(|car| {
+            let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
+            Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
+        });
+        let adam = AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() };
+        Self { engine: Box::new(CpuEngine::new(network, adam)), regulariser, seed: config.seed }
+    }
+
+    /// One step on one batch.
+    pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
+        let Self { engine, regulariser, seed } = self;
+        let Batch { blocks, input, labels, number } = batch;
+        threads::awake(|| {
+            let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
+            let mut pass = engine.forward(blocks, input, keep);
+            let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
+                let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
+                regulariser.apply(&mut *pass, Step { labels, epoch, seed })
+            });
+            let prediction = pass.loss_and_gradient(labels);
+            drop(pass);
+            if !(prediction + causal).is_finite() {
+                return Err(Error::Diverged { epoch, loss: prediction + causal });
+            }
+            engine.step();
+            Ok(StepLoss { prediction, causal })
+        })
+    }
+}
