@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use carat::{Error, TrainConfig};
+use carat_lab::compare::{Method, Opponent, Pairing};
 use carat_lab::sweep::{Grid, Run};
 
 use super::{Item, Scope, Studies};
@@ -54,6 +55,11 @@ impl<'a> Found<'a> {
             }
         }
         Ok(Self { runs: found, expected: wanted.len() })
+    }
+
+    /// The paper's method against baselines.
+    pub(super) fn car(&self) -> Pairing<'a> {
+        Pairing::of(&self.runs, &Method::paper(), Opponent::Baseline)
     }
 
     /// Runs that are not there.

@@ -27,8 +27,9 @@ impl Item for CalComparison {
     }
 
     fn said(&self) -> &'static str {
-        "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: the mean \
-                    test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the attention kind."
+        "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: \
+         the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the \
+         attention kind."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {

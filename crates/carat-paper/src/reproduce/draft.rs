@@ -1,10 +1,11 @@
 //! How a section is drawn: what the paper found, what is found here, from which runs.
 
 use carat::{Error, Protocol};
+use carat_lab::compare::{Family, Measure, Pairing};
 use carat_report::{Block, Section, words};
 
 use super::basis::{Basis, Found};
-use super::{Item, Scope};
+use super::{Item, Scope, grids};
 
 /// Both protocols, the paper's first.
 pub(super) const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
@@ -16,6 +17,11 @@ pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, 
      The pairs of one setting at several lambdas share their baseline and are not independent, so p and intervals look surer \
      than they are, here as in the paper. arxiv-tape is shown but not counted: it has ogbn-arxiv's graph and labels, but other \
      features, and only a few runs.";
+
+/// A comparison on every dataset in scope, under both protocols.
+pub(super) fn families(pairing: &Pairing<'_>, scope: &Scope, measure: Measure) -> [Family; 2] {
+    PROTOCOLS.map(|protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts))
+}
 
 /// The blocks of a section that is being drawn.
 #[derive(Debug)]

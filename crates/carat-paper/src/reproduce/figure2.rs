@@ -1,7 +1,7 @@
 //! Figure 2: every pair of runs, accuracy and negative loss.
 
 use carat::Error;
-use carat_lab::compare::{Family, Measure, Method, Opponent, Pairing};
+use carat_lab::compare::{Family, Measure};
 use carat_lab::sweep::Grid;
 use carat_report::Block;
 
@@ -30,7 +30,7 @@ impl Item for Figure2 {
 
     fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let measures = [Measure::TestAccuracy, Measure::TestLoss];
         let family =
             |protocol| measures.map(|measure| Family::of(&pairing, &scope.datasets, protocol, measure, grids::counts));

@@ -1,12 +1,12 @@
 //! Figure 3: coherence of attention with label agreement.
 
 use carat::Error;
-use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
+use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::Spread;
 use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
 use super::{Basis, Draft, Item, Scope, grids, paper, scatter};
 
@@ -23,7 +23,8 @@ impl Item for Figure3 {
     }
 
     fn said(&self) -> &'static str {
-        "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < 0.05)."
+        "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < \
+         0.05)."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -32,7 +33,7 @@ impl Item for Figure3 {
 
     fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let families = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let mut sentences: Vec<String> = families.iter().flatten().map(Family::sentence).collect();
         sentences.push(uniform_sentence(&pairing, scope));
@@ -57,7 +58,7 @@ impl Item for Figure3 {
 
     fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let [kl, auc] = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let claim = "CAR brings attention closer to label agreement (KL)";
         Ok(vec![
@@ -65,10 +66,6 @@ impl Item for Figure3 {
             Finding::beyond(self.name(), "CAR ranks same-label edges higher (attention_auc)", &auc),
         ])
     }
-}
-
-fn families(pairing: &Pairing<'_>, scope: &Scope, measure: Measure) -> [Family; 2] {
-    PROTOCOLS.map(|protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts))
 }
 
 fn uniform(pairs: &[&Pair<'_>]) -> Option<Spread> {

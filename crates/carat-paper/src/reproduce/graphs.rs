@@ -31,8 +31,8 @@ impl Item for Graphs {
     }
 
     fn said(&self) -> &'static str {
-        "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. The \
-                    networks here are those for nodes with a sum over the nodes before the classifier."
+        "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. \
+         The networks here are those for nodes with a sum over the nodes before the classifier."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {

@@ -1,12 +1,12 @@
 //! Means over the grid beside the paper's, by dataset and kind: the form of the paper's loss and accuracy tables.
 
 use carat::{Error, Protocol};
-use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
+use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
 use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
 use super::paper::{self, ByKind};
 use super::{Basis, Draft, Item, Scope, grids};
@@ -48,8 +48,8 @@ impl Item for GridTable {
 
     fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
-        let families = self.families(&pairing, scope);
+        let pairing = found.car();
+        let families = families(&pairing, scope, self.measure);
         draft.found(families.iter().map(Family::sentence).collect());
         draft.push(Block::Table(self.tests(&families)));
         for protocol in PROTOCOLS {
@@ -62,17 +62,12 @@ impl Item for GridTable {
 
     fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
-        Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &self.families(&pairing, scope))])
+        let pairing = found.car();
+        Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &families(&pairing, scope, self.measure))])
     }
 }
 
 impl GridTable {
-    fn families(&self, pairing: &Pairing<'_>, scope: &Scope) -> Vec<Family> {
-        let family = |protocol| Family::of(pairing, &scope.datasets, protocol, self.measure, grids::counts);
-        PROTOCOLS.map(family).to_vec()
-    }
-
     /// One row per dataset and protocol: the tests.
     fn tests(&self, families: &[Family]) -> Table {
         let row = |family: &Family, row: usize| {

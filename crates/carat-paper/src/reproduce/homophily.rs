@@ -1,11 +1,10 @@
 //! The appendix's study of homophily on synthetic Cora graphs.
 
 use carat::{Error, Protocol};
-use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
+use carat_lab::compare::{Comparison, Measure, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
-use carat_report::statistics::SIGNIFICANT;
-use carat_report::statistics::{Spread, five_numbers};
+use carat_report::statistics::{SIGNIFICANT, Spread, five_numbers};
 use carat_report::{Block, Cell, Column, Table, words};
 
 use super::draft::PROTOCOLS;
@@ -30,8 +29,8 @@ impl Item for Homophily {
     }
 
     fn said(&self) -> &'static str {
-        "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally grow as \
-                    homophily falls (-log10 p of the test loss; the figure's numbers are not printed)."
+        "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally \
+         grow as homophily falls (-log10 p of the test loss; the figure's numbers are not printed)."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -58,7 +57,7 @@ impl Item for Homophily {
 
     fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
         draft.push(Block::Chart(evidence_chart(&studies)));
@@ -74,7 +73,7 @@ impl Item for Homophily {
 
     fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
             let correlation = study.correlation();
@@ -274,6 +273,7 @@ mod tests {
     use super::super::scope::everything;
     use super::*;
     use carat_lab::compare::made_up::{baseline, both_protocols, regularised};
+    use carat_lab::compare::{Method, Opponent};
     use carat_lab::sweep::Run;
 
     #[test]

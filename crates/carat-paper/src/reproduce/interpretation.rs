@@ -33,8 +33,8 @@ impl Item for Interpretation {
     }
 
     fn said(&self) -> &'static str {
-        "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers (Adam, ResNet, \
-                    ImageNet), and weighs up citations of deeply related, little-noticed papers."
+        "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers \
+         (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {

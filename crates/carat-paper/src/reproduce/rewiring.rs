@@ -11,8 +11,7 @@ use carat::{Error, Lambda, Protocol, TrainConfig};
 use carat_lab::sweep::Grid;
 use carat_nn::{AttentionKind, GcnNorm};
 use carat_report::rewiring::{AREA_MEANING, areas, chart, p_larger, without_edges};
-use carat_report::statistics::SIGNIFICANT;
-use carat_report::statistics::Spread;
+use carat_report::statistics::{SIGNIFICANT, Spread};
 use carat_report::{Block, Cell, Column, Table, words};
 use toml::Value;
 
@@ -114,9 +113,9 @@ impl Item for Rewiring {
     }
 
     fn said(&self) -> &'static str {
-        "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more accurate than \
-                    on the whole graph, and the area of that gain over all thresholds is larger with CAR's attention than with the \
-                    baseline's, for all three kinds. It has no random control, and prints no numbers."
+        "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more \
+         accurate than on the whole graph, and the area of that gain over all thresholds is larger with CAR's \
+         attention than with the baseline's, for all three kinds. It has no random control, and prints no numbers."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {

@@ -4,8 +4,7 @@ use carat::{Error, Protocol, Rounds};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
-use carat_report::statistics::SIGNIFICANT;
-use carat_report::statistics::five_numbers;
+use carat_report::statistics::{SIGNIFICANT, five_numbers};
 use carat_report::{Block, Cell, Column, Table, words};
 use toml::Value;
 
@@ -28,8 +27,8 @@ impl Item for RoundsStudy {
     }
 
     fn said(&self) -> &'static str {
-        "even small values of R were effective: R = 1 already gives about one effect per training node and step. \
-                    (The figure shows the percent change of test accuracy as boxes; its numbers are not printed.)"
+        "even small values of R were effective: R = 1 already gives about one effect per training node and step. (The \
+         figure shows the percent change of test accuracy as boxes; its numbers are not printed.)"
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {

@@ -1,7 +1,7 @@
 //! The appendix's table of training times.
 
 use carat::{Error, Protocol};
-use carat_lab::compare::{Method, Opponent, Pair, Pairing};
+use carat_lab::compare::{Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::{Spread, five_numbers};
 use carat_report::{Block, Cell, Column, Table, words};
@@ -34,7 +34,7 @@ impl Item for Runtime {
 
     fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
         draft.push(Block::Table(seconds(&pairing, scope)));
         // Sizes are a courtesy: a report on a store can be made where the data is not.
@@ -65,7 +65,7 @@ impl Item for Runtime {
 
     fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
         let Basis { found, scope, .. } = basis;
-        let pairing = Pairing::of(&found.runs, &Method::paper(), Opponent::Baseline);
+        let pairing = found.car();
         let (least, most) = paper::RUNTIME_FACTORS;
         let answer = |protocol| {
             let ratios = ratios(&times(&pairing, scope, protocol));
@@ -229,6 +229,7 @@ mod tests {
     use super::super::scope::everything;
     use super::*;
     use carat_lab::compare::made_up::{baseline, regularised};
+    use carat_lab::compare::{Method, Opponent};
 
     #[test]
     fn times_are_of_whole_trainings_and_of_epochs() {

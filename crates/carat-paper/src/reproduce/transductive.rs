@@ -1,12 +1,12 @@
 //! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its control.
 
 use carat::{Arm, Error, Protocol};
-use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pairing};
+use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::SIGNIFICANT;
 use carat_report::{Block, Cell, Column, Table, words};
 
-use super::draft::{HOW_TO_READ, PROTOCOLS};
+use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
 use super::{Basis, Draft, Found, Item, Scope, grids, paper};
 
@@ -28,8 +28,8 @@ impl Item for Transductive {
 
     fn said(&self) -> &'static str {
         "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
-                    with their labels, the others with the network's own averaged predictions; and attention is compared with \
-                    a distribution made of all effects of a node. Labels of validation and test nodes are never read."
+         with their labels, the others with the network's own averaged predictions; and attention is compared with a \
+         distribution made of all effects of a node. Labels of validation and test nodes are never read."
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -69,10 +69,9 @@ impl Item for Transductive {
         let Basis { found, scope, .. } = basis;
         let control = Opponents::of(found).control;
         let finding = |measure: Measure| {
-            let family = |protocol| Family::of(&control, &scope.datasets, protocol, measure, grids::counts);
             let (better, name) = (measure.better(), measure.name());
             let claim = format!("unlabelled entities: {better} {name} than the constant control");
-            Finding::beyond(self.name(), &claim, &PROTOCOLS.map(family))
+            Finding::beyond(self.name(), &claim, &families(&control, scope, measure))
         };
         Ok(MEASURES.map(finding).to_vec())
     }
@@ -119,8 +118,7 @@ impl<'a> Opponents<'a> {
         let mut sentences = Vec::new();
         for (name, pairing) in self.named() {
             for measure in MEASURES {
-                let family = |protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts);
-                let known = PROTOCOLS.map(family).into_iter().filter(|family| family.datasets() > 0);
+                let known = families(pairing, scope, measure).into_iter().filter(|family| family.datasets() > 0);
                 let counts: Vec<String> = known.map(|family| family.counts()).collect();
                 let what = format!("{} {}", measure.better(), measure.name());
                 sentences.push(if counts.is_empty() {
