@@ -56,7 +56,8 @@ pub struct TrainFlags {
     /// Dataset: a name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(long, value_name = "NAME|PATH")]
     data: Option<String>,
-    /// What to classify: node (the nodes of a graph) or graph (the graphs of a set) [default: what the data has labels of]
+    /// What to classify: node (the nodes of a graph) or graph (the graphs of a set) [default: what the data has labels
+    /// of]
     #[arg(long, value_name = "WHAT")]
     task: Option<Task>,
     /// TOML file with any of these settings by name
@@ -72,7 +73,8 @@ pub struct TrainFlags {
     /// dealt out by --seed
     #[arg(long, value_name = "N")]
     folds: Option<usize>,
-    /// What is trained: attention, gcn (graph convolutions, without attention) or cal (CAL's CausalGAT) [default: attention]
+    /// What is trained: attention, gcn (graph convolutions, without attention) or cal (CAL's CausalGAT) [default:
+    /// attention]
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelKind>,
     /// What an in-edge weighs with --model gcn: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain sum)

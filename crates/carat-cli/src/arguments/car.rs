@@ -32,8 +32,8 @@ pub struct CarFlags {
     /// [default: 0]
     #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
     loss_floor: Option<f64>,
-    /// Nodes whose attention is regularised: train, or all (those without a training label by the network's own averaged
-    /// predictions) [default: train]
+    /// Nodes whose attention is regularised: train, or all (those without a training label by the network's own
+    /// averaged predictions) [default: train]
     #[arg(long, value_name = "WHICH")]
     entities: Option<EntityChoice>,
     /// bce: each edge's attention against its effect; distribution: all attention of a node against all its effects

@@ -128,7 +128,8 @@ fn same(
     let found: Vec<(&str, String)> = runs.iter().map(|(_, flag, run)| (*flag, what(&run.config))).collect();
     match &found[..] {
         [(flag, one), (other_flag, other)] if one != other => Err(Failure::input(format!(
-            "{flag} was trained {how} {one} and {other_flag} {how} {other}; give two runs that pair, or say which: {else_what}"
+            "{flag} was trained {how} {one} and {other_flag} {how} {other}; give two runs that pair, or say which: \
+             {else_what}"
         ))),
         _ => Ok(()),
     }
@@ -159,7 +160,8 @@ fn about(runs: &[(&str, &str, Guiding)], config: &RewireConfig, trainings: usize
         .collect();
     let TrainConfig { hidden, layers, gcn_norm, protocol, .. } = &config.gcn;
     points.push(format!(
-        "{trainings} GCNs: F {hidden}, L {layers}, norm {gcn_norm}, protocol {protocol}, {} per split and pruned graph; {}.",
+        "{trainings} GCNs: F {hidden}, L {layers}, norm {gcn_norm}, protocol {protocol}, {} per split and pruned \
+         graph; {}.",
         config.trials,
         match &config.splits[..] {
             [split] => format!("split {split}"),
@@ -168,8 +170,8 @@ fn about(runs: &[(&str, &str, Guiding)], config: &RewireConfig, trainings: usize
     ));
     if runs.iter().any(|(_, _, run)| config.splits.iter().any(|split| *split != run.config.split)) {
         points.push(
-            "The runs have seen the labels of their own training nodes, some of which are test nodes of other splits: the curves \
-             of attention are flattered, the random ones are not."
+            "The runs have seen the labels of their own training nodes, some of which are test nodes of other splits: \
+             the curves of attention are flattered, the random ones are not."
                 .into(),
         );
     }
