@@ -31,7 +31,8 @@ use crate::failure::Failure;
   carat report carat.db                                their results, as a page
   carat reproduce all --quick                          the paper's tables and figures
 
-Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are wrong."
+Results go to stdout, progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the arguments or the input are \
+wrong."
 )]
 struct Cli {
     #[command(subcommand)]

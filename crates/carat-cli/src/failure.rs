@@ -60,8 +60,8 @@ impl From<carat::Error> for Failure {
     }
 }
 
-/// Runs `command`, prints its error and returns the exit code. A panic is a bug: it is printed in one line with a request
-/// to report it, and unwinds so that temporary files are removed.
+/// Runs `command`, prints its error and returns the exit code. A panic is a bug: it is printed in one line with a
+/// request to report it, and unwinds so that temporary files are removed.
 pub fn guard(command: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     install_panic_hook();
     match panic::catch_unwind(AssertUnwindSafe(command)) {

@@ -1,7 +1,7 @@
 //! The names of nodes and classes as the page shows them.
 //!
-//! Names come from untrusted files. Characters that are not text are replaced here; the page inserts names as text, never
-//! as markup.
+//! Names come from untrusted files. Characters that are not text are replaced here; the page inserts names as text,
+//! never as markup.
 
 use carat_graph::Dataset;
 
@@ -9,7 +9,8 @@ use carat_graph::Dataset;
 const LONGEST: usize = 300;
 
 /// A name made safe to show. Line ends become spaces; other control characters and those that change the direction of
-/// the surrounding text become U+FFFD; the end of a very long name is cut off. Letters of right-to-left scripts are kept.
+/// the surrounding text become U+FFFD; the end of a very long name is cut off. Letters of right-to-left scripts are
+/// kept.
 pub fn shown(name: &str) -> String {
     let letter = |c: char| match c {
         '\t' | '\n' | '\r' => ' ',

@@ -44,8 +44,8 @@ pub struct ExportedPage {
     pub more: bool,
 }
 
-/// Makes the file's page. `progress` is told the number of nodes done so far and known so far; once it breaks, the work ends
-/// with [`Error::Interrupted`].
+/// Makes the file's page. `progress` is told the number of nodes done so far and known so far; once it breaks, the work
+/// ends with [`Error::Interrupted`].
 pub fn export(
     explorer: &mut Explorer<'_>,
     what: Export,

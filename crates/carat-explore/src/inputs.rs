@@ -57,7 +57,8 @@ impl Inputs {
         let other = |run: &&Run| data.is_none() && run.config.data.name != first.config.data.name;
         if let Some(other) = runs.iter().find(other) {
             return Err(Error::Config(format!(
-                "{} was trained on {} and {} on {}; runs are compared on the same data: give others, or name it with --data",
+                "{} was trained on {} and {} on {}; runs are compared on the same data: give others, or name it with \
+                 --data",
                 first.name, first.config.data.name, other.name, other.config.data.name
             )));
         }

@@ -1,4 +1,5 @@
-//! The page: the same document for the server and for a file. Its script asks the server, or reads the data in the file.
+//! The page: the same document for the server and for a file. Its script asks the server, or reads the data in the
+//! file.
 
 use carat_report::figures;
 use carat_report::page::{self, data_element, escape};

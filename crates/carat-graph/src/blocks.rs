@@ -362,7 +362,8 @@ mod tests {
         #[test]
         fn blocks_without_edges_keep_the_others((graph, targets) in arbitrary_graph(), keep in 1usize..5) {
             let blocks = BlockBuilder::new(&graph).build(&targets, 2);
-            let removed: Vec<u32> = (0..blocks.edge_ids().len() as u32).filter(|e| (*e as usize).is_multiple_of(keep)).collect();
+            let edges = 0..blocks.edge_ids().len() as u32;
+            let removed: Vec<u32> = edges.filter(|e| (*e as usize).is_multiple_of(keep)).collect();
             let cut = blocks.without(&removed);
             prop_assert_eq!(cut.nodes(), blocks.nodes());
             let (block, whole) = (cut.layer(0), blocks.layer(0));

@@ -48,8 +48,8 @@ impl DatasetParts {
     }
 }
 
-/// A checked dataset. Every edge, feature, label and split entry is valid; optional parts have the right lengths. Features
-/// that lie in a mapped file are checked when they are used, by [`Features::check_rows`].
+/// A checked dataset. Every edge, feature, label and split entry is valid; optional parts have the right lengths.
+/// Features that lie in a mapped file are checked when they are used, by [`Features::check_rows`].
 #[derive(Debug, Clone)]
 pub struct Dataset {
     parts: DatasetParts,

@@ -1,9 +1,9 @@
 //! Builds a graph from an edge list that is larger than memory.
 //!
 //! Edges are distributed by target into buckets in a temporary file. Each bucket is then read back, sorted by (target,
-//! source) and deduplicated, and its sources are appended to a second temporary file, which the graph maps. Memory holds
-//! one bucket, the row offsets, and one bit per edge if edges have flags. Neither file has a name, so nothing is left
-//! behind when the process ends.
+//! source) and deduplicated, and its sources are appended to a second temporary file, which the graph maps. Memory
+//! holds one bucket, the row offsets, and one bit per edge if edges have flags. Neither file has a name, so nothing is
+//! left behind when the process ends.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

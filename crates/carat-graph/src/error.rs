@@ -97,7 +97,8 @@ pub enum DataError {
         suggestion: Option<String>,
     },
     /// A catalogue dataset whose files are not in the data folder.
-    #[error("{name} is not in the data folder {}; run 'carat data get {name}', or point --data-dir or CARAT_DATA at it", data_dir.display())]
+    #[error("{name} is not in the data folder {}; run 'carat data get {name}', or point --data-dir or CARAT_DATA at \
+        it", data_dir.display())]
     NotDownloaded {
         /// The dataset.
         name: String,

@@ -176,9 +176,9 @@ impl Features {
         }
     }
 
-    /// Checks the rows of `nodes`, which must exist, if they lie in a mapped file: opening such a file does not read all
-    /// features. Call this before computing with rows. Features in memory were checked when they were made, and cost
-    /// nothing here.
+    /// Checks the rows of `nodes`, which must exist, if they lie in a mapped file: opening such a file does not read
+    /// all features. Call this before computing with rows. Features in memory were checked when they were made, and
+    /// cost nothing here.
     pub fn check_rows(&self, nodes: &[u32]) -> Result<(), DataError> {
         let Some(path) = self.file() else { return Ok(()) };
         if let Self::Sparse(matrix) = self {

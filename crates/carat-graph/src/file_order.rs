@@ -1,9 +1,9 @@
 //! Lookups in the order of a file.
 //!
-//! A batch lists its nodes in an order of its own, and their data is scattered over the file. If the file is larger than
-//! memory, every lookup in that order may wait for the disk, and the pages that the system reads ahead are evicted before
-//! they are needed. In the order of the file, the lookups of a batch are one sweep. Requesting the next rows ahead of time
-//! (`madvise`) was tried and was slower; `docs/scale.md` has the figures.
+//! A batch lists its nodes in an order of its own, and their data is scattered over the file. If the file is larger
+//! than memory, every lookup in that order may wait for the disk, and the pages that the system reads ahead are evicted
+//! before they are needed. In the order of the file, the lookups of a batch are one sweep. Requesting the next rows
+//! ahead of time (`madvise`) was tried and was slower; `docs/scale.md` has the figures.
 
 /// Nodes in the order of the file, which is that of their numbers, each with its position in the batch.
 #[derive(Debug, Clone)]
@@ -58,7 +58,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nodes_come_in_order_with_their_positions(nodes in proptest::collection::vec(0u32..50, 0..200), length in 1usize..9) {
+        fn nodes_come_in_order_with_their_positions(
+            nodes in proptest::collection::vec(0u32..50, 0..200),
+            length in 1usize..9,
+        ) {
             let order = FileOrder::of(&nodes);
             let seen: Vec<(u32, usize)> = order.iter().collect();
             prop_assert!(seen.iter().is_sorted());

@@ -12,8 +12,8 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Flags from words of 64, the first in the lowest bit. Bits behind the last flag must be 0, so that equal lists have
-    /// equal words.
+    /// Flags from words of 64, the first in the lowest bit. Bits behind the last flag must be 0, so that equal lists
+    /// have equal words.
     pub(crate) fn from_words(words: Storage<u64>, len: usize) -> Result<Self, DataError> {
         if words.len() != len.div_ceil(64) {
             return Err(DataError::Invalid(format!("{} words do not hold {len} flags", words.len())));

@@ -130,8 +130,8 @@ impl Graph {
         Ok((Self::from_in_csr(in_offsets, in_sources), origin))
     }
 
-    /// A graph from an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly within each row.
-    /// Generators that draw edges by target come here directly and save the sort.
+    /// A graph from an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly within each
+    /// row. Generators that draw edges by target come here directly and save the sort.
     pub(crate) fn from_in_csr(in_offsets: impl Into<Storage<usize>>, in_sources: impl Into<Storage<u32>>) -> Self {
         Self { in_offsets: in_offsets.into(), in_sources: in_sources.into(), by_source: OnceLock::new() }
     }

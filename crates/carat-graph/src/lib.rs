@@ -2,8 +2,8 @@
 //!
 //! Everything that reaches a network passes through [`Dataset`], which is checked once, when it is made: every edge
 //! joins nodes that exist, every feature is finite, every label names a class. All other code relies on it. The
-//! exception is the features of a mapped `.carat` file, which may be larger than memory: [`Features::check_rows`] checks
-//! the rows that are about to be used.
+//! exception is the features of a mapped `.carat` file, which may be larger than memory: [`Features::check_rows`]
+//! checks the rows that are about to be used.
 //!
 //! ```
 //! use carat_graph::{Dataset, DatasetParts, Features, Graph, Labels};

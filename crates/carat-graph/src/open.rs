@@ -16,13 +16,14 @@ pub fn open(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Memory)
 }
 
-/// As [`open`], for edge lists larger than memory: if `data` is a user's folder of tables or `.npz`, the edges are sorted
-/// in temporary files in the folder `scratch`, and the graph stays in one of them.
+/// As [`open`], for edge lists larger than memory: if `data` is a user's folder of tables or `.npz`, the edges are
+/// sorted in temporary files in the folder `scratch`, and the graph stays in one of them.
 pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Disk(scratch))
 }
 
-/// As [`open`], but a `.carat` file, most of which opening does not read, is read whole and compared with its checksums.
+/// As [`open`], but a `.carat` file, most of which opening does not read, is read whole and compared with its
+/// checksums.
 pub fn open_verified(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     let path = Path::new(data);
     if catalogue::find(data).is_none() && path.is_file() && is_carat(path) {
@@ -88,8 +89,8 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
     }
 }
 
-/// Opens a single file: a `.carat` by its first bytes; a `.npz` in the user's own layout or in syn-cora's, told apart by
-/// the arrays inside.
+/// Opens a single file: a `.carat` by its first bytes; a `.npz` in the user's own layout or in syn-cora's, told apart
+/// by the arrays inside.
 fn open_file(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     if is_carat(path) {
         return carat::read(path);

@@ -1,8 +1,8 @@
 //! A reader of Python pickles that executes nothing.
 //!
 //! A pickle is a program that may call any Python function. This reader runs only the opcodes that build numbers, text,
-//! lists, tuples and dictionaries. It knows the few names ([`Callable`]) that rebuild NumPy arrays, SciPy's CSR matrices
-//! and default dictionaries, and refuses every other.
+//! lists, tuples and dictionaries. It knows the few names ([`Callable`]) that rebuild NumPy arrays, SciPy's CSR
+//! matrices and default dictionaries, and refuses every other.
 //!
 //! Values live in a flat arena and refer to each other by position, so that shared and even circular values need no
 //! recursion, and memory stays in proportion to the file.

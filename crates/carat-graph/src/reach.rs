@@ -10,8 +10,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// The local numbers of the nodes within `hops` hops of `target`, itself first, the nearer before the farther. `hops`
-    /// is less than the number of layers: further out the blocks hold no in-edges.
+    /// The local numbers of the nodes within `hops` hops of `target`, itself first, the nearer before the farther.
+    /// `hops` is less than the number of layers: further out the blocks hold no in-edges.
     pub fn within(&mut self, blocks: &Blocks, target: u32, hops: usize) -> &[u32] {
         assert!(hops < blocks.num_layers(), "{hops} hops in blocks of {} layers", blocks.num_layers());
         let Self { nodes, seen } = self;

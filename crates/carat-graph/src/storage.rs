@@ -40,11 +40,11 @@ impl Map {
         check_machine(path)?;
         // SAFETY: The map is read-only and private to this type, which hands it out as shared slices of plain numbers
         // (`Pod`: every pattern of bits is a value), so no reference of ours can write to it and no content is invalid.
-        // What remains is that another process changes the file in place. This program never does: it writes files under
-        // another name and renames them, which leaves a mapped file as it was. No program can keep others from doing it
-        // (PyArrow and safetensors map files on the same terms); then numbers change under the reader, whose indexing is
-        // checked like any other, or, if the file was cut short, the system ends the process (SIGBUS). The documentation
-        // of the format says so to users.
+        // What remains is that another process changes the file in place. This program never does: it writes files
+        // under another name and renames them, which leaves a mapped file as it was. No program can keep others from
+        // doing it (PyArrow and safetensors map files on the same terms); then numbers change under the reader, whose
+        // indexing is checked like any other, or, if the file was cut short, the system ends the process (SIGBUS). The
+        // documentation of the format says so to users.
         let bytes = unsafe { Mmap::map(file) }.map_err(|e| DataError::read(path, e))?;
         Ok(Self { path: path.to_path_buf(), bytes })
     }

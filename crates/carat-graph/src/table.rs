@@ -13,7 +13,8 @@
 //! ])?;
 //! let folder = tempfile::tempdir().unwrap();
 //! table.write(&folder.path().join("attention.csv"))?;
-//! assert_eq!(std::fs::read_to_string(folder.path().join("attention.csv")).unwrap(), "src,dst,alpha\n0,1,0.25\n2,1,0.75\n");
+//! let text = std::fs::read_to_string(folder.path().join("attention.csv")).unwrap();
+//! assert_eq!(text, "src,dst,alpha\n0,1,0.25\n2,1,0.75\n");
 //! # Ok::<(), carat_graph::DataError>(())
 //! ```
 
@@ -272,8 +273,8 @@ fn plain(error: ParquetError) -> io::Error {
     }
 }
 
-/// Both notations print the fewest digits that read back as the same number. The plain one is for magnitudes that people
-/// write without an exponent.
+/// Both notations print the fewest digits that read back as the same number. The plain one is for magnitudes that
+/// people write without an exponent.
 fn is_plain(value: f64) -> bool {
     value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs())
 }

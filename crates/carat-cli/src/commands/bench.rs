@@ -32,8 +32,8 @@ enum Command {
   carat bench step --data cora --lambda 1 --rounds all  with every edge deleted once
   carat bench step --data cora --arch transformer --threads 1 --json
 
-Takes the flags of 'carat train'. Times the first batch of the first epoch repeatedly. With --lambda above 0, series of \
-plain and of regularised steps alternate, so that a slow moment of the machine affects both. --json prints step_ms, \
+Takes the flags of 'carat train'. Times the first batch of the first epoch repeatedly. With --lambda above 0, series \
+of plain and of regularised steps alternate, so that a slow moment of the machine affects both. --json prints step_ms, \
 car_step_ms and ratio (null without --lambda), peak_memory_mb, the sizes of the batch and hand_over_ns, the time that \
 a number takes from one core to another: above 100 the cores share no cache, and short steps take up to twice as long. \
 benchmarks/ compares the figures with PyTorch Geometric's.")]
@@ -107,7 +107,8 @@ fn step(args: &Timed) -> Result<(), Failure> {
             _ => String::new(),
         };
         format!(
-            "{:.3} ms per plain step{regularised}, medians of {}; peak memory {memory}; {} nodes and {} edges in the receptive field\n{}",
+            "{:.3} ms per plain step{regularised}, medians of {}; peak memory {memory}; {} nodes and {} edges in the \
+             receptive field\n{}",
             measured.step_ms,
             measured.steps,
             output::thousands(measured.nodes as u64),

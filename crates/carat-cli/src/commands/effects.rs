@@ -26,8 +26,8 @@ One row per in-edge of the nodes, ordered by dst, then by src:
   effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
                   below 0.5 the edge misleads
 
-If the run classifies graphs, there is one row per edge of the graphs. The column graph comes before src, and edges (the \
-graph's number of edges) replaces degree; the losses are of the graph's prediction.
+If the run classifies graphs, there is one row per edge of the graphs. The column graph comes before src, and edges \
+(the graph's number of edges) replaces degree; the losses are of the graph's prediction.
 
 T, the exponent and the floor under both losses in rho are the run's (--temperature, --exponent and --loss-floor of \
 'carat train'). For a node or graph without a label, the loss is of the class that the network predicts. The ending of \

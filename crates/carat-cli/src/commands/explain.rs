@@ -71,16 +71,19 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = SummarySettings::default().top)]
     top: usize,
     /// Share of the ranked edges at each end to compare
-    #[arg(long, value_name = "SHARE", default_value_t = SummarySettings::default().share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = SummarySettings::default().share)]
+    #[arg(allow_negative_numbers = true)]
     share: f64,
     /// Do not measure causal effects, which take the longest
     #[arg(long)]
     no_effects: bool,
     /// A source is an anchor if it has at least this many times its class's mean number of out-edges
-    #[arg(long, value_name = "TIMES", default_value_t = ExplainSettings::default().anchor_factor, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIMES", default_value_t = ExplainSettings::default().anchor_factor)]
+    #[arg(allow_negative_numbers = true)]
     anchor_factor: f64,
     /// A source is narrow if it has no more out-edges than this share of its class's sources
-    #[arg(long, value_name = "SHARE", default_value_t = ExplainSettings::default().narrow_share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = ExplainSettings::default().narrow_share)]
+    #[arg(allow_negative_numbers = true)]
     narrow_share: f64,
     #[command(flatten)]
     threads: Threads,
@@ -165,7 +168,8 @@ fn common_data<'a>(args: &Args, base: &TrainConfig, car: &'a TrainConfig) -> Res
         return Ok(&car.data.name);
     }
     Err(Failure::input(format!(
-        "the runs were trained on different data: {} on {}, {} on {}; compare runs on one dataset, or name it with --data",
+        "the runs were trained on different data: {} on {}, {} on {}; compare runs on one dataset, or name it with \
+         --data",
         args.base.display(),
         base.data.name,
         args.car.display(),

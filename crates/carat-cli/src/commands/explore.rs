@@ -24,12 +24,12 @@ use crate::{interrupt, output};
   carat explore runs/plain runs/car --node 1708 --export node.html
   carat explore runs/car --node '#12' --hops 2 --export walk.html
 
-The page draws the in-edges of a node: wider edges have more attention; blue edges improve the prediction, orange edges \
-mislead. Click an edge to see the prediction without it, click a node to go there. Ctrl-C stops the server.
+The page draws the in-edges of a node: wider edges have more attention; blue edges improve the prediction, orange \
+edges mislead. Click an edge to see the prediction without it, click a node to go there. Ctrl-C stops the server.
 
-The server listens on 127.0.0.1 only and refuses requests from other web sites. --export starts no server: it writes the \
-same page as one file that opens from disk, with every intervention on the edges it shows. --hops says how far the file \
-goes: 2 includes the views of the node's in-neighbours, 3 also those of their in-neighbours.")]
+The server listens on 127.0.0.1 only and refuses requests from other web sites. --export starts no server: it writes \
+the same page as one file that opens from disk, with every intervention on the edges it shows. --hops says how far the \
+file goes: 2 includes the views of the node's in-neighbours, 3 also those of their in-neighbours.")]
 pub struct Args {
     /// Run folder, as made by 'carat train', or two to compare: the baseline first
     #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
@@ -49,7 +49,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "node")]
     export: Option<PathBuf>,
     /// How far the exported file goes: 1 is the node with its in-neighbours
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "export", value_parser = clap::value_parser!(u8).range(1..=4))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "export")]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=4))]
     hops: u8,
     /// In-edges per node in the exported file: those with the most attention
     #[arg(long, value_name = "N", default_value_t = USUAL_EDGES, requires = "export", value_parser = parse_edges)]

@@ -13,8 +13,8 @@ use crate::output;
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
 One row per node, or per graph if the run classifies graphs: node (or graph), label (-1 if missing), predicted, loss, \
-the node's name if the data has names, and the probability of every class, p_0, p_1, ... The ending of the file decides \
-whether it is CSV, Parquet or NPZ.")]
+the node's name if the data has names, and the probability of every class, p_0, p_1, ... The ending of the file \
+decides whether it is CSV, Parquet or NPZ.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

@@ -24,8 +24,8 @@ use crate::output;
 
 The folder gets index.html (one file that opens from disk without an internet connection), report.md, a CSV file per \
 table, and an SVG file and a CSV file of its points per figure. The report says for every dataset whether causal \
-attention regularisation helps, at which lambda and with what certainty, under both protocols. It also shows the paper's \
-tables and figures for which the stores hold runs; 'carat reproduce' computes them.")]
+attention regularisation helps, at which lambda and with what certainty, under both protocols. It also shows the \
+paper's tables and figures for which the stores hold runs; 'carat reproduce' computes them.")]
 pub struct Args {
     /// Stores of 'carat sweep' and 'carat reproduce'
     #[arg(value_name = "STORE", required = true)]

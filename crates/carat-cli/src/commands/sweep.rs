@@ -175,7 +175,8 @@ fn text(path: &str, tally: Tally) -> String {
     let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
     let left = if left > 0 { format!(", {left} left") } else { String::new() };
     format!(
-        "{runs} runs: {computed} computed, {found} already in {path}{failed}{left}\nTables and figures: carat report {path}\n"
+        "{runs} runs: {computed} computed, {found} already in {path}{failed}{left}\nTables and figures: carat report \
+         {path}\n"
     )
 }
 

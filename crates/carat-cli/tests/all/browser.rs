@@ -55,7 +55,8 @@ fn the_report_page_reads_well_answers_and_sorts() {
     let Some(mut browser) = Browser::start() else { return };
     let (folder, graph) = support::workshop(200);
     let grid = folder.path().join("grid.toml");
-    let text = "hidden = [3, 6]\nheads = 1\nlayers = 1\nlambda = [0, 1, 5]\nregulariser = ['causal', 'constant']\nseeds = 2\nepochs = 8";
+    let text = "hidden = [3, 6]\nheads = 1\nlayers = 1\nlambda = [0, 1, 5]\nregulariser = ['causal', \
+        'constant']\nseeds = 2\nepochs = 8";
     std::fs::write(&grid, format!("data = '{graph}'\n{text}\nprotocol = ['paper', 'best']\n")).unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     stdout(folder.path(), &["sweep", "--grid", &at("grid.toml"), "--store", &at("store.db")]);
@@ -80,7 +81,8 @@ fn the_report_page_reads_well_answers_and_sorts() {
             .map(row => row.cells[th.cellIndex].dataset.value)).size > 1)";
         let values = format!(
             "(() => {{ const th = {column}; return [...th.closest('table').tBodies[0].rows]
-                .map(row => row.cells[th.cellIndex].dataset.value).filter(value => value !== undefined).map(Number); }})()"
+                .map(row => row.cells[th.cellIndex].dataset.value).filter(value => value !== undefined).map(Number); \
+                }})()"
         );
         let numbers = |browser: &mut Browser| -> Vec<f64> {
             browser.evaluate(&values).as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
@@ -115,7 +117,10 @@ fn hostile_names_are_text_on_the_page_of_explained_edges() {
         assert_eq!(browser.evaluate(&format!("{cells}[0].children.length")), 0);
 
         // A dot tells which edge it is, and its hostile names are text there, too.
-        let dot = browser.middle_of("[...document.querySelectorAll('svg circle.mark')].find(dot => /script/.test(dot.textContent + dot.ariaLabel))");
+        let dot = browser.middle_of(
+            "[...document.querySelectorAll('svg circle.mark')].find(dot => \
+            /script/.test(dot.textContent + dot.ariaLabel))",
+        );
         browser.hover(dot);
         let tip = browser.evaluate("document.querySelector('.tip').textContent");
         assert!(
@@ -133,9 +138,11 @@ fn errors_on_a_page_are_noticed() {
     let page = folder.path().join("a page, 100 % wrong.html");
     std::fs::write(
         &page,
-        "<!DOCTYPE html><meta name=viewport content='width=device-width'><body><button>0</button><div style='width: 2000px'>wide</div>
+        "<!DOCTYPE html><meta name=viewport content='width=device-width'><body><button>0</button><div style='width: \
+         2000px'>wide</div>
          <script>document.querySelector('button').onclick = event => ++event.target.textContent;
-         console.error('one'); console.warn('not counted'); setTimeout(() => missing.field);</script><img src=missing.png>",
+         console.error('one'); console.warn('not counted'); setTimeout(() => missing.field);</script><img \
+         src=missing.png>",
     )
     .unwrap();
     for view in VIEWS {

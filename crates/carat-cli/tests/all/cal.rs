@@ -84,7 +84,8 @@ fn sweeps_take_its_strengths_as_lists_and_have_the_figures_of_train() {
     let (folder, graph) = workshop(150);
     let grid = folder.path().join("grid.toml");
     let text = format!(
-        "data = '{graph}'\nmodel = 'cal'\nhidden = 16\nheads = 2\nepochs = 20\nlambda1 = [0.2, 1]\nlambda2 = [0.4]\nprotocol = ['paper', 'best']"
+        "data = '{graph}'\nmodel = 'cal'\nhidden = 16\nheads = 2\nepochs = 20\nlambda1 = [0.2, 1]\nlambda2 = \
+         [0.4]\nprotocol = ['paper', 'best']"
     );
     std::fs::write(&grid, text).unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();

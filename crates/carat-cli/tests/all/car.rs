@@ -133,8 +133,8 @@ fn attention_goes_where_it_is_pulled() {
 fn settings_of_the_regulariser_are_read_from_toml_and_written_back() {
     let (folder, graph) = workshop(60);
     let settings = "hidden = 4\nheads = 1\nepochs = 2\nlambda = [0.5, 1]\nrounds = \"all\"\nregulariser = \"vote\"\n\
-                    interventions = \"rounds\"\ntemperature = 1\nexponent = \"one\"\nloss-floor = 0.01\nentities = \"all\"\n\
-                    target = \"distribution\"\nclamp = 3\nwarm-up = 0\nteacher = 0.5\n";
+                    interventions = \"rounds\"\ntemperature = 1\nexponent = \"one\"\nloss-floor = 0.01\nentities \
+                    = \"all\"\ntarget = \"distribution\"\nclamp = 3\nwarm-up = 0\nteacher = 0.5\n";
     let path = folder.path().join("settings.toml");
     std::fs::write(&path, format!("data = '{graph}'\n{settings}")).unwrap();
     let (path, run) = (path.display().to_string(), folder.path().join("run"));

@@ -13,7 +13,8 @@ fn read(folder: &Path, name: &str) -> String {
 fn a_user_learns_whether_it_helps_on_their_graph() {
     let (folder, graph) = workshop(300);
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let grid = "hidden = 6\nheads = 1\nlayers = 1\nlambda = [0, 1]\nregulariser = ['causal', 'constant']\nseeds = 4\nepochs = 30";
+    let grid = "hidden = 6\nheads = 1\nlayers = 1\nlambda = [0, 1]\nregulariser = ['causal', 'constant']\nseeds = \
+        4\nepochs = 30";
     std::fs::write(at("grid.toml"), format!("{grid}\nprotocol = ['paper', 'best']\n")).unwrap();
     stdout(folder.path(), &["sweep", "--data", &graph, "--grid", &at("grid.toml"), "--store", &at("store.db")]);
     let said = stdout(folder.path(), &["report", &at("store.db"), "--out", &at("report")]);

@@ -114,7 +114,8 @@ fn shares_of_a_grid_merge_into_the_whole() {
 #[test]
 fn a_run_of_a_sweep_has_the_figures_of_carat_train() {
     let (folder, graph) = workshop(300);
-    let text = "lambda = [0, 1]\nprotocol = ['paper', 'best']\nhidden = 8\nepochs = 60\nseed = 3\narch = ['gat', 'transformer']";
+    let text = "lambda = [0, 1]\nprotocol = ['paper', 'best']\nhidden = 8\nepochs = 60\nseed = 3\narch = ['gat', \
+        'transformer']";
     let grid = grid(folder.path(), &graph, text);
     let path = folder.path().join("store.db");
     assert!(sweep(&grid, &path).status().unwrap().success());
@@ -189,7 +190,8 @@ fn a_sweep_adds_what_is_missing() {
 #[test]
 fn divergence_does_not_hang() {
     let (folder, graph) = workshop(120);
-    let text = "lr = [1e5, 1e6, 1e7]\nseeds = 4\nhidden = 4\nheads = 1\nepochs = 40\narch = ['gat', 'gatv2']\nprotocol = ['paper', 'best']";
+    let text = "lr = [1e5, 1e6, 1e7]\nseeds = 4\nhidden = 4\nheads = 1\nepochs = 40\narch = ['gat', 'gatv2']\nprotocol \
+        = ['paper', 'best']";
     let grid = grid(folder.path(), &graph, text);
     let store = folder.path().join("store.db");
     let output = sweep(&grid, &store).output().unwrap();
@@ -338,7 +340,8 @@ fn a_full_disk_ends_a_sweep_and_what_is_stored_stays_whole() {
     let grid = grid(folder.path(), &graph, "hidden = 4\nseeds = 60\nepochs = 25");
     let (calm, full) = (folder.path().join("calm.db"), folder.path().join("full.db"));
     assert!(sweep(&grid, &calm).status().unwrap().success());
-    // No file may grow beyond 100 kB: a disk that fills up. Without the trap the signal of the limit would end the process.
+    // No file may grow beyond 100 kB: a disk that fills up. Without the trap the signal of the limit would end the
+    // process.
     let output = Command::new("sh")
         .arg("-c")
         .arg("trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"")

@@ -72,8 +72,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser that `CARAT_BROWSER` names, or one of the usual names. Where there is none, says that the test is
-    /// skipped, or fails where `CARAT_REQUIRE_BROWSER` is set.
+    /// Starts the browser that `CARAT_BROWSER` names, or one of the usual names. Where there is none, says that the
+    /// test is skipped, or fails where `CARAT_REQUIRE_BROWSER` is set.
     pub fn start() -> Option<Self> {
         let named = std::env::var_os("CARAT_BROWSER").filter(|name| !name.is_empty());
         let names = named.map_or_else(|| NAMES.map(OsString::from).to_vec(), |name| vec![name]);

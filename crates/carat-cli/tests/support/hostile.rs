@@ -12,8 +12,8 @@ pub const SCRIPT: &str = "<script>hacked=1</script>";
 pub const FORMULA: &str = "=1+1";
 const NODES: usize = 30;
 
-/// A baseline and a regularised run. Odd and even nodes are of two classes, node n is of the year 1990 + n, and every fifth
-/// node has the same author.
+/// A baseline and a regularised run. Odd and even nodes are of two classes, node n is of the year 1990 + n, and every
+/// fifth node has the same author.
 pub struct Pair {
     folder: TempDir,
     pub base: String,

@@ -1,8 +1,8 @@
 //! Which requests are answered. The server listens on loopback only, but any web site open in a browser on the same
 //! machine can make that browser send requests here.
 //!
-//! A site can point a name of its own at 127.0.0.1 (DNS rebinding); its requests carry that name as their host. A site can
-//! also embed our addresses; its requests carry its own origin, or the browser says that they cross sites.
+//! A site can point a name of its own at 127.0.0.1 (DNS rebinding); its requests carry that name as their host. A site
+//! can also embed our addresses; its requests carry its own origin, or the browser says that they cross sites.
 
 use httparse::Header;
 

@@ -35,8 +35,8 @@ impl Request {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads one request to the server at `port`. An invalid request gives the answer that says so; `None` means that the
-    /// client closed the connection without a request.
+    /// Reads one request to the server at `port`. An invalid request gives the answer that says so; `None` means that
+    /// the client closed the connection without a request.
     pub fn read(stream: &mut TcpStream, port: u16) -> Result<Option<Self>, Response> {
         let deadline = Instant::now() + PATIENCE;
         let mut head = Vec::new();
@@ -116,7 +116,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_do_harm(start in "(GET|HEAD|POST|.{0,9}) ?[/?&=%+a-z0-9]{0,40}", rest in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_bytes_do_harm(start in "(GET|HEAD|POST|.{0,9}) \
+            ?[/?&=%+a-z0-9]{0,40}", rest in proptest::collection::vec(any::<u8>(), 0..300)) {
             let bytes = [start.as_bytes(), &rest].concat();
             let with_host = [start.as_bytes(), b" HTTP/1.1\r\nHost: localhost:8080\r\n", &rest, b"\r\n\r\n"].concat();
             for bytes in [bytes, with_host] {

@@ -1,7 +1,7 @@
 //! Connections: each has its own thread and a time limit, and their number is limited.
 //!
-//! One thread, the caller of [`Server::serve`], answers all requests one after the other and owns the networks and their
-//! buffers. A client that sends or reads slowly does not delay the others.
+//! One thread, the caller of [`Server::serve`], answers all requests one after the other and owns the networks and
+//! their buffers. A client that sends or reads slowly does not delay the others.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

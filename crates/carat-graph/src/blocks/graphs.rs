@@ -1,7 +1,7 @@
 //! Entities are what a network classifies: the targets, or whole graphs.
 //!
-//! In blocks of whole graphs every node is a target. The nodes of a graph are consecutive, and so are their in-edges. An
-//! entity is therefore a range of targets and its edges a range of the CSR in both cases.
+//! In blocks of whole graphs every node is a target. The nodes of a graph are consecutive, and so are their in-edges.
+//! An entity is therefore a range of targets and its edges a range of the CSR in both cases.
 
 use std::ops::Range;
 
@@ -65,8 +65,8 @@ impl Blocks {
 }
 
 impl BlockBuilder<'_> {
-    /// Blocks of whole graphs of a set, every node of which is a target. The set is that of the builder's graph; a graph
-    /// named twice counts once.
+    /// Blocks of whole graphs of a set, every node of which is a target. The set is that of the builder's graph; a
+    /// graph named twice counts once.
     pub fn build_graphs(&mut self, set: GraphSet<'_>, graphs: &[u32], layers: usize) -> Blocks {
         let mut seen = vec![false; set.num_graphs()];
         let (mut targets, mut begins) = (Vec::new(), vec![0]);
@@ -118,7 +118,8 @@ mod tests {
     proptest! {
         #[test]
         fn copies_of_graphs_lack_one_edge_each(
-            sizes in proptest::collection::vec(0usize..5, 1..5), raw in proptest::collection::vec((0usize..5, 0usize..5, 0usize..5), 0..40),
+            sizes in proptest::collection::vec(0usize..5, 1..5),
+            raw in proptest::collection::vec((0usize..5, 0usize..5, 0usize..5), 0..40),
         ) {
             let set = set_of(&sizes, &raw);
             let graphs: Vec<u32> = (0..sizes.len() as u32).rev().collect();
@@ -135,11 +136,13 @@ mod tests {
             prop_assert_eq!(copies.num_entities(), edges.len());
             for (copy, &edge) in edges.iter().enumerate() {
                 let one = blocks.without(&[edge]);
-                let target = (0..one.nodes().len()).find(|&j| blocks.layer(0).offsets()[j + 1] > edge as usize).unwrap();
+                let offsets = blocks.layer(0).offsets();
+                let target = (0..one.nodes().len()).find(|&j| offsets[j + 1] > edge as usize).unwrap();
                 let entity = blocks.entity_of(target);
                 let nodes = |blocks: &Blocks, of: Range<usize>| blocks.nodes()[of].to_vec();
                 prop_assert_eq!(nodes(&copies, copies.entity(copy)), nodes(&one, one.entity(entity)));
-                prop_assert_eq!(&copies.edge_ids()[copies.entity_edges(copy)], &one.edge_ids()[one.entity_edges(entity)]);
+                let ids = |blocks: &Blocks, entity: usize| blocks.edge_ids()[blocks.entity_edges(entity)].to_vec();
+                prop_assert_eq!(ids(&copies, copy), ids(&one, entity));
                 let local = |blocks: &Blocks, of: Range<usize>, entity: usize| -> Vec<usize> {
                     of.map(|e| blocks.layer(0).sources()[e] as usize - blocks.entity(entity).start).collect()
                 };

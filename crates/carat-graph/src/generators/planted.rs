@@ -129,7 +129,8 @@ impl PlantedConfig {
         checks::within("topic_words", self.topic_words, 1, self.features)?;
         if self.topic_words > self.features / (2 * self.classes) {
             return invalid(format!(
-                "features is {}, but {} classes and as many decoy groups of {} topic_words need {}; raise features or lower topic_words",
+                "features is {}, but {} classes and as many decoy groups of {} topic_words need {}; raise features or \
+                 lower topic_words",
                 self.features,
                 self.classes,
                 self.topic_words,
@@ -153,7 +154,8 @@ impl PlantedConfig {
         let decoys = self.num_decoys();
         if self.spurious_share > 0.0 && decoys < self.classes {
             return invalid(format!(
-                "decoy_share is {}, which makes {decoys} decoys of {} nodes; {} groups need one each, or set spurious_share to 0",
+                "decoy_share is {}, which makes {decoys} decoys of {} nodes; {} groups need one each, or set \
+                 spurious_share to 0",
                 self.decoy_share, self.nodes, self.classes
             ));
         }
@@ -204,9 +206,9 @@ enum Role {
     Other,
 }
 
-/// The role of every node. `order` is a random permutation of the nodes: first the decoys, then the training nodes, then the
-/// validation nodes, then the rest. The k-th decoy has group k mod C, the k-th ordinary node class k mod C, so that
-/// every cut of the order is balanced and a member of any class is found by arithmetic.
+/// The role of every node. `order` is a random permutation of the nodes: first the decoys, then the training nodes,
+/// then the validation nodes, then the rest. The k-th decoy has group k mod C, the k-th ordinary node class k mod C, so
+/// that every cut of the order is balanced and a member of any class is found by arithmetic.
 struct Cast {
     order: Vec<u32>,
     num_decoys: usize,

@@ -1,8 +1,9 @@
 //! A dataset in one mapped `.carat` file; `docs/mapped-format.md` is its specification.
 //!
-//! Opening reads the small sections (head, sizes, splits, names) and compares them with their checksums. It scans offsets,
-//! sources and labels once, because their values index other arrays. Features are not read: their rows are checked when
-//! they are used ([`crate::Features::check_rows`]). [`verify`] reads everything and compares all checksums.
+//! Opening reads the small sections (head, sizes, splits, names) and compares them with their checksums. It scans
+//! offsets, sources and labels once, because their values index other arrays. Features are not read: their rows are
+//! checked when they are used ([`crate::Features::check_rows`]). [`verify`] reads everything and compares all
+//! checksums.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -24,8 +25,8 @@ pub(crate) fn is_one(path: &Path) -> bool {
 
 /// Opens a dataset. Its graph, features and labels stay in the file.
 ///
-/// The file must not be changed in place while it is open: numbers would change under the reader, and if it is cut short
-/// the system ends the process. Writing a new file and renaming it, as `carat` does, is safe.
+/// The file must not be changed in place while it is open: numbers would change under the reader, and if it is cut
+/// short the system ends the process. Writing a new file and renaming it, as `carat` does, is safe.
 pub fn read(path: &Path) -> Result<Dataset, DataError> {
     let file = OpenFile::new(path)?;
     file.dataset().map_err(|e| e.in_file(path))

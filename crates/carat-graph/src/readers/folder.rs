@@ -2,9 +2,11 @@
 //!
 //! | file | columns |
 //! |---|---|
-//! | `nodes` | `id` (any text or number), `label`; optional `name`, `year`, `authors` (names with `;` between them), `split` (or `split_0`, `split_1`, ...); every other column is a feature |
+//! | `nodes` | `id` (text or number), `label`; optional `name`, `year`, `authors`, `split`; all others are features |
 //! | `edges` | `src`, `dst`; optional `spurious`; others are not read |
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
+//!
+//! `authors` are names with `;` between them. Instead of `split` there may be `split_0`, `split_1` and so on.
 //!
 //! Each is a `.csv`, a `.csv.gz` or a `.parquet`. Messages flow from `src` to `dst`. A label that is empty or -1 is
 //! missing. Labels that are all whole numbers below a million are class numbers; otherwise the classes are numbered in

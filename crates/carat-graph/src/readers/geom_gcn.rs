@@ -1,7 +1,7 @@
 //! Geom-GCN's text files, one folder per graph, and the split masks beside them.
 //!
-//! `NAME/out1_graph_edges.txt` has a heading and then `source<TAB>target` per line; `NAME/out1_node_feature_label.txt` a
-//! heading and then `node<TAB>feature,feature,...<TAB>label`. Both may be gzip-compressed (`.txt.gz`).
+//! `NAME/out1_graph_edges.txt` has a heading and then `source<TAB>target` per line; `NAME/out1_node_feature_label.txt`
+//! a heading and then `node<TAB>feature,feature,...<TAB>label`. Both may be gzip-compressed (`.txt.gz`).
 //! `splits/NAME_split_0.6_0.2_K.npz` holds the masks of split K.
 
 use std::path::{Path, PathBuf};

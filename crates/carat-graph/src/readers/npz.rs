@@ -21,7 +21,8 @@ use crate::{DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Sp
 
 /// Reads a dataset; its name is the stem of the file's.
 ///
-/// Repeated edges are merged, and self-loops kept. Features come back in the form that computes faster, dense or sparse.
+/// Repeated edges are merged, and self-loops kept. Features come back in the form that computes faster, dense or
+/// sparse.
 pub fn read(path: &Path) -> Result<Dataset, DataError> {
     read_to(path, EdgePlace::Memory)
 }
@@ -214,8 +215,8 @@ fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Fl
 /// Edges that are in memory at a time while a list is sorted on disk.
 const PIECE: usize = 1 << 16;
 
-/// The same graph with the edges read piece by piece and sorted on disk. Sources, targets and marks lie one after another
-/// in the file, so it is read at up to three places at once.
+/// The same graph with the edges read piece by piece and sorted on disk. Sources, targets and marks lie one after
+/// another in the file, so it is read at up to three places at once.
 fn sort_graph(npz: &mut NpzReader, mut sorter: EdgeSorter) -> Result<(Graph, Option<Flags>), DataError> {
     let path = npz.path().to_path_buf();
     let about = |name: &'static str| {

@@ -1,10 +1,10 @@
 //! Checks the headers of Parquet files before the Parquet library reads them.
 //!
-//! The library skips header fields that it does not know, and trusts the lengths of lists in them. The elements of a list
-//! of booleans take no bytes, and numbers past the end of the file are skipped without an error. A header of 7 bytes can
-//! therefore keep the library busy for billions of steps, which no limit on sizes prevents: without the walk, neither of
-//! the files `tests/files/endless-*.parquet` ends within a minute. The library also allocates whatever size a page claims
-//! to unpack to.
+//! The library skips header fields that it does not know, and trusts the lengths of lists in them. The elements of a
+//! list of booleans take no bytes, and numbers past the end of the file are skipped without an error. A header of 7
+//! bytes can therefore keep the library busy for billions of steps, which no limit on sizes prevents: without the walk,
+//! neither of the files `tests/files/endless-*.parquet` ends within a minute. The library also allocates whatever size
+//! a page claims to unpack to.
 //!
 //! Here every header is walked first. Nothing in it may be longer than the file, and no page may unpack to more than a
 //! compression can achieve.

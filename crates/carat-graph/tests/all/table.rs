@@ -177,7 +177,8 @@ proptest! {
         let double: Vec<f64> = bits.iter().map(|b| f64::from_bits(b.1)).collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
-        Table::new([("s", Column::F32(single.clone())), ("d", Column::F64(double.clone()))]).unwrap().write(&path).unwrap();
+        let columns = [("s", Column::F32(single.clone())), ("d", Column::F64(double.clone()))];
+        Table::new(columns).unwrap().write(&path).unwrap();
         let mut reader = csv::Reader::from_path(&path).unwrap();
         for (row, record) in reader.records().enumerate() {
             let record = record.unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::support::damage::with_every_damage;
 use carat_graph::{Dataset, readers};
 
 use crate::support::data_dir;
@@ -110,17 +111,10 @@ fn every_error_names_the_file_and_the_line() {
 fn files_cut_short_or_damaged_are_errors_or_datasets_and_never_panics() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[]);
-    for (name, text) in FILES {
-        let path = folder.path().join(name);
-        for end in 0..text.len() {
-            std::fs::write(&path, &text[..end]).unwrap();
-            let _ = readers::tudataset::read(folder.path(), "cut");
-            let mut damaged = text.as_bytes().to_vec();
-            damaged[end] ^= 1 << (end % 8);
-            std::fs::write(&path, &damaged).unwrap();
+    for (name, _) in FILES {
+        with_every_damage(&folder.path().join(name), |_| {
             let _ = readers::tudataset::read(folder.path(), "damaged");
-        }
-        std::fs::write(&path, text).unwrap();
+        });
     }
     readers::tudataset::read(folder.path(), "whole").unwrap();
 }

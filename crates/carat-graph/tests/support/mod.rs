@@ -1,6 +1,7 @@
 //! Where the real datasets lie, for tests that read them.
 
 pub mod any_dataset;
+pub mod damage;
 pub mod server;
 
 use std::path::PathBuf;

@@ -14,8 +14,8 @@ use crate::failure::Failure;
   carat data convert my-folder my-graph.npz
   carat data convert my-folder big.carat     mapped when used, so it may be larger than memory
 
-When a folder of tables or a .npz file is converted to a .carat file, its edges are sorted on disk, in unnamed files in \
-the folder of OUT, and are never all in memory.")]
+When a folder of tables or a .npz file is converted to a .carat file, its edges are sorted on disk, in unnamed files \
+in the folder of OUT, and are never all in memory.")]
 pub struct Args {
     /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "IN")]

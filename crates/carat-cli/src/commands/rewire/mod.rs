@@ -23,9 +23,9 @@ use crate::failure::Failure;
   carat rewire --run runs/car --apply 0.1 --out pruned --format parquet
 
 Every edge is scored by its attention, the mean over layers and heads. At each threshold the edges below it are \
-removed, and graph convolution networks (GCNs) are trained and tested on the remaining graph. The control is graphs with \
-as many edges, drawn at random. The area of a curve is the area under it and above the accuracy of GCNs on the whole \
-graph.
+removed, and graph convolution networks (GCNs) are trained and tested on the remaining graph. The control is graphs \
+with as many edges, drawn at random. The area of a curve is the area under it and above the accuracy of GCNs on the \
+whole graph.
 
 GCNs are trained on the runs' own split, with the width, the layers, the learning rate and the stopping rule of the \
 first run. With --splits N they are trained on splits 0 to N - 1; but the runs have seen the labels of their own \

@@ -129,7 +129,8 @@ fn same(
     let found: Vec<(&str, String)> = runs.iter().map(|(_, flag, run)| (*flag, what(&run.config))).collect();
     match &found[..] {
         [(flag, one), (other_flag, other)] if one != other => Err(Failure::input(format!(
-            "{flag} was trained {how} {one} and {other_flag} {how} {other}; give two runs that pair, or say which: {else_what}"
+            "{flag} was trained {how} {one} and {other_flag} {how} {other}; give two runs that pair, or say which: \
+             {else_what}"
         ))),
         _ => Ok(()),
     }
@@ -162,7 +163,8 @@ fn about(runs: &[(&str, &str, Guiding)], config: &RewireConfig, trainings: usize
     let NetworkSettings { hidden, layers, .. } = config.gcn.network;
     let (norm, protocol) = (config.gcn.gcn.norm, config.gcn.stopping.protocol);
     points.push(format!(
-        "{trainings} GCNs: F {hidden}, L {layers}, norm {norm}, protocol {protocol}, {} per split and pruned graph; {}.",
+        "{trainings} GCNs: F {hidden}, L {layers}, norm {norm}, protocol {protocol}, {} per split and pruned \
+         graph; {}.",
         config.trials,
         match &config.splits[..] {
             [split] => format!("split {split}"),
@@ -171,8 +173,8 @@ fn about(runs: &[(&str, &str, Guiding)], config: &RewireConfig, trainings: usize
     ));
     if runs.iter().any(|(_, _, run)| config.splits.iter().any(|split| *split != run.config.data.split)) {
         points.push(
-            "The runs have seen the labels of their own training nodes, some of which are test nodes of other splits: the curves \
-             of attention are flattered, the random ones are not."
+            "The runs have seen the labels of their own training nodes, some of which are test nodes of other splits: \
+             the curves of attention are flattered, the random ones are not."
                 .into(),
         );
     }

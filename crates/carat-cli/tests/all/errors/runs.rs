@@ -40,7 +40,8 @@ pub fn other_features(dir: &Path) {
     put(dir, "other.npz", samples::npz(&arrays));
 }
 
-/// `set.npz`: a set of three graphs, of which the second has no nodes and the third is not in this mask of training graphs.
+/// `set.npz`: a set of three graphs, of which the second has no nodes and the third is not in this mask of training
+/// graphs.
 fn set(dir: &Path, train: [u8; 3]) {
     let mut arrays = samples::own_arrays();
     arrays.retain(|array| array.0 != "y" && !array.0.ends_with("_mask"));

@@ -58,7 +58,8 @@ fn somebody_looks_around() {
             assert!(names.contains(name), "{name}: {names:?}");
         }
         assert!(names.contains(&"\u{fffd}turned around"), "{names:?}");
-        let rows = "[...document.querySelectorAll('svg.panel')].map(panel => [...panel.querySelectorAll('.node')].map(node => node.dataset.source).join())";
+        let rows = "[...document.querySelectorAll('svg.panel')].map(panel => \
+            [...panel.querySelectorAll('.node')].map(node => node.dataset.source).join())";
         let rows = browser.evaluate(rows);
         assert_eq!(rows[0], rows[1]);
 
@@ -144,7 +145,8 @@ fn everything_is_reached_with_the_keyboard() {
     browser.press("Enter");
     wait_for_node(&mut browser, second.parse().unwrap());
 
-    // A hub shows the edges with most attention and says how many are left out; filters and sorting act on picture and table.
+    // A hub shows the edges with most attention and says how many are left out; filters and sorting act on picture and
+    // table.
     browser.evaluate("location.hash = '0'");
     wait_for_node(&mut browser, 0);
     let rows = "document.querySelectorAll('#table tbody tr').length";
@@ -171,7 +173,10 @@ fn everything_is_reached_with_the_keyboard() {
     browser.evaluate("document.querySelector('th[data-key=effect-0] button').click()");
     let sorted: Vec<f64> = browser.evaluate(values).as_array().unwrap().iter().filter_map(Value::as_f64).collect();
     assert!(sorted.len() == 58 && sorted.iter().rev().is_sorted(), "{sorted:?}");
-    let picture = browser.evaluate("[...document.querySelectorAll('svg.panel')[1].querySelectorAll('.node')].map(node => node.dataset.source).join()");
+    let picture = browser.evaluate(
+        "[...document.querySelectorAll('svg.panel')[1].querySelectorAll('.node')].map(node \
+        => node.dataset.source).join()",
+    );
     let table =
         browser.evaluate("[...document.querySelectorAll('#table tbody tr')].map(row => row.dataset.source).join()");
     assert_eq!(picture, table);
@@ -179,7 +184,10 @@ fn everything_is_reached_with_the_keyboard() {
     // The picture as a file is whole XML without a class or a style sheet, and a PNG can be made of it.
     browser.evaluate("location.hash = '11'");
     wait_for_node(&mut browser, 11);
-    let problem = browser.evaluate("new DOMParser().parseFromString(sheet().text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? ''");
+    let problem = browser.evaluate(
+        "new DOMParser().parseFromString(sheet().text, \
+        'image/svg+xml').querySelector('parsererror')?.textContent ?? ''",
+    );
     assert_eq!(problem, "");
     let sheet = browser.evaluate("sheet().text").as_str().unwrap().to_string();
     assert!(sheet.contains("&lt;img") && !sheet.contains("class=") && !sheet.contains("var(--"), "{sheet}");
