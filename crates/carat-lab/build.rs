@@ -34,8 +34,8 @@ fn collect(folder: &Path, sources: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Not for safety, only for telling versions apart; std's hash with fixed keys is the same for one compiler, and another
-/// compiler may compute other bits anyway.
+/// Not for safety, only for telling versions apart; std's hash with fixed keys is the same for one compiler, and
+/// another compiler may compute other bits anyway.
 fn hash(sources: &BTreeMap<String, Vec<u8>>) -> u64 {
     let mut hasher = DefaultHasher::new();
     sources.hash(&mut hasher);

@@ -1,7 +1,7 @@
 //! The paper's tables and figures, computed here: one file per item under `reproduce/`.
 //!
-//! An item names the runs it needs and turns them into a section of a report, ours beside the paper's. To add one, write its
-//! file and list it in [`items`].
+//! An item names the runs it needs and turns them into a section of a report, ours beside the paper's. To add one,
+//! write its file and list it in [`items`].
 
 mod ablation;
 mod accuracy;

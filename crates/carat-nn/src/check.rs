@@ -68,8 +68,8 @@ pub fn gradient(
 }
 
 /// As [`gradient`], with a loss on attention of one's own. It is called after every forward pass, returns its value and
-/// leaves its gradient in [`Workspace::attention_gradient`]; whatever it treats as constant must not change from call to
-/// call. `|_, _| 0.0` checks the prediction loss alone.
+/// leaves its gradient in [`Workspace::attention_gradient`]; whatever it treats as constant must not change from call
+/// to call. `|_, _| 0.0` checks the prediction loss alone.
 pub fn gradient_with(
     network: &mut Network<f64>,
     blocks: &Blocks,
@@ -103,8 +103,8 @@ pub fn gradient_with(
     checked
 }
 
-/// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The model
-/// comes back unchanged.
+/// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The
+/// model comes back unchanged.
 pub fn whole_graph_gradient(
     model: &mut dyn WholeGraphModel<f64>,
     graph: &WholeGraph<f64>,
@@ -177,7 +177,8 @@ pub(crate) fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> 
     closest
 }
 
-/// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another weight.
+/// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another
+/// weight.
 fn attention_loss(network: &Network<f64>, blocks: &Blocks, work: &mut Workspace<f64>) -> f64 {
     let (layers, heads) = (network.config().layers, network.config().heads);
     let block = blocks.layer(layers - 1);

@@ -186,9 +186,9 @@ impl<T: Real> Network<T> {
         self.forward_layers(blocks, self.pair(blocks), true, work);
     }
 
-    /// As [`Network::forward`], but leaves out what only [`Network::scores_without`] would read, which may not be called
-    /// afterwards. Everything else is the same but for rounding, and takes less time where a kind can compute two layers
-    /// together.
+    /// As [`Network::forward`], but leaves out what only [`Network::scores_without`] would read, which may not be
+    /// called afterwards. Everything else is the same but for rounding, and takes less time where a kind can compute
+    /// two layers together.
     pub fn forward_lean(&self, blocks: &Blocks, input: &Input<T>, work: &mut Workspace<T>) {
         self.encode(blocks, input, work);
         self.forward_layers(blocks, self.pair(blocks), false, work);
@@ -275,8 +275,8 @@ impl<T: Real> Network<T> {
     }
 
     /// Mean cross-entropy of the first entities against `labels`, and its gradient with respect to every parameter,
-    /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Entities beyond the labels take
-    /// no part in the loss. Call after [`Network::forward`] or [`Network::forward_lean`] with the same arguments.
+    /// written into `gradient`, together with that of [`Workspace::attention_gradient`]. Entities beyond the labels
+    /// take no part in the loss. Call after [`Network::forward`] or [`Network::forward_lean`] with the same arguments.
     pub fn loss_and_gradient(
         &self,
         blocks: &Blocks,

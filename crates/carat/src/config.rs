@@ -50,8 +50,8 @@ pub struct TrainConfig {
     /// Shares for seeded stratified splits; set, it replaces the data's own splits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split_ratio: Option<String>,
-    /// Folds of a cross-validation, dealt out by the seed and stratified; set, split k tests fold k, stops by the next and
-    /// trains on the others.
+    /// Folds of a cross-validation, dealt out by the seed and stratified; set, split k tests fold k, stops by the next
+    /// and trains on the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
     /// What is trained.
@@ -60,7 +60,8 @@ pub struct TrainConfig {
     /// What an in-edge weighs, where the model is a graph convolution network.
     #[serde(skip_serializing_if = "is_default")]
     pub gcn_norm: GcnNorm,
-    /// Strength of CAL's divergence of the context from a uniform prediction; 0.5 where CAL is trained and none is given.
+    /// Strength of CAL's divergence of the context from a uniform prediction; 0.5 where CAL is trained and none is
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda1: Option<f64>,
     /// Strength of CAL's loss of the object in another node's context; 0.5 where CAL is trained and none is given.
@@ -86,8 +87,8 @@ pub struct TrainConfig {
     pub temperature: f64,
     /// The exponent of the likelihood ratio.
     pub exponent: Exponent,
-    /// Losses below this count as this when the effect of an edge is measured; 0 compares them as they are. With it, nodes
-    /// that the network has memorised do not turn noise into effects.
+    /// Losses below this count as this when the effect of an edge is measured; 0 compares them as they are. With it,
+    /// nodes that the network has memorised do not turn noise into effects.
     pub loss_floor: f64,
     /// Which nodes have their attention regularised.
     pub entities: EntityChoice,
@@ -275,7 +276,8 @@ pub(crate) fn fits(expected: usize, dataset: &Dataset) -> Result<(), Error> {
     let found = dataset.features().num_columns();
     if expected != found {
         return Err(Error::Config(format!(
-            "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained on",
+            "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained \
+             on",
             dataset.name()
         )));
     }

@@ -72,8 +72,8 @@ impl<'a> Evaluator<'a> {
             rows.for_each(|(scores, &label)| sum.add(scores, label));
             Ok::<bool, Error>(true)
         })?;
-        // Sets of many batches are large, and so are these buffers: beside those of training and of other sets there may
-        // be no room for them. What one batch needs is small, and wanted again after the next epoch.
+        // Sets of many batches are large, and so are these buffers: beside those of training and of other sets there
+        // may be no room for them. What one batch needs is small, and wanted again after the next epoch.
         if !self.batches.are_kept() {
             self.work = Workspace::default();
         }
@@ -139,7 +139,8 @@ impl CoherenceSum {
             while start < order.len() {
                 let mut end = start;
                 let (mut same_here, mut different_here) = (0.0, 0.0);
-                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group for ever.
+                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group
+                // for ever.
                 while end < order.len() && attention[order[end]].total_cmp(&attention[order[start]]).is_eq() {
                     if same[order[end]] {
                         same_here += 1.0

@@ -19,7 +19,8 @@ words! {
         Attention = "attention",
         /// A graph convolution network: the same encoder and classifier around graph convolutions.
         Gcn = "gcn",
-        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must not.
+        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must
+        /// not.
         Cal = "cal",
     }
 }
@@ -67,8 +68,8 @@ pub trait Training: Send {
     /// Loss and accuracy of the model as it stands on the split's test nodes; `None` where it has none.
     fn test(&mut self) -> Result<Option<Score>, Error>;
 
-    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a model
-    /// without attention.
+    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a
+    /// model without attention.
     fn coherence(&self, protocol: Protocol) -> Result<Option<Coherence>, Error>;
 
     /// The model as it stands, as a file.

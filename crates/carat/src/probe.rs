@@ -1,7 +1,8 @@
-//! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its in-edges.
+//! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its
+//! in-edges.
 //!
-//! A [`Probe`] computes the receptive field of that node alone and keeps its buffers, so that one question after another
-//! takes milliseconds on a graph of any size.
+//! A [`Probe`] computes the receptive field of that node alone and keeps its buffers, so that one question after
+//! another takes milliseconds on a graph of any size.
 
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{Deletion, Input, Network, Rerun, Workspace, loss};
@@ -97,7 +98,8 @@ impl<'a> Probe<'a> {
         Ok(Look { probabilities, judged_by: class, loss: log_loss.exp(), attention })
     }
 
-    /// What the network would say of `node` without its in-edge from each of `sources`, as [`crate::effects()`] measures it.
+    /// What the network would say of `node` without its in-edge from each of `sources`, as [`crate::effects()`]
+    /// measures it.
     pub fn without(&mut self, node: u32, sources: &[u32]) -> Result<Without, Error> {
         existing(self.dataset, Task::Node, &[node])?;
         let neighbours = self.dataset.graph().in_neighbours(node);
@@ -136,8 +138,8 @@ impl<'a> Probe<'a> {
         Ok(work.scores().chunks_exact(network.config().classes).map(predicted).collect())
     }
 
-    /// The state of the network run on the receptive field of `node`; the pass is made again only where the probe stands
-    /// elsewhere. Whoever is done puts it back into `current`.
+    /// The state of the network run on the receptive field of `node`; the pass is made again only where the probe
+    /// stands elsewhere. Whoever is done puts it back into `current`.
     fn turn_to(&mut self, node: u32) -> Result<Current, Error> {
         existing(self.dataset, Task::Node, &[node])?;
         if let Some(current) = self.current.take_if(|current| current.node == node) {

@@ -85,8 +85,8 @@ impl<'a> Trainer<'a> {
         Self::with_network(dataset, split, config, Network::new(config.network_for(dataset), config.seed)?)
     }
 
-    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes stand
-    /// in place of the configuration's.
+    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes
+    /// stand in place of the configuration's.
     pub fn with_network(
         dataset: &'a Dataset,
         split: &Split,
@@ -222,8 +222,8 @@ impl<'a> Trainer<'a> {
         self.steps.median_ms()
     }
 
-    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their validation
-    /// score.
+    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their
+    /// validation score.
     pub(crate) fn keep(&mut self) -> Score {
         let (parameters, score) = self.stopping.kept();
         if let Some(parameters) = parameters {

@@ -13,7 +13,8 @@ use crate::stopping::{StepTimes, Stopping};
 use crate::training::{EpochMetrics, Progress};
 use crate::{Error, Protocol, TrainConfig, threads};
 
-/// A training of a model of the whole graph. Call [`WholeGraphTrainer::run`], or [`Training::epoch`] until it returns `None`.
+/// A training of a model of the whole graph. Call [`WholeGraphTrainer::run`], or [`Training::epoch`] until it returns
+/// `None`.
 #[derive(Debug)]
 pub struct WholeGraphTrainer {
     seed: u64,
@@ -92,8 +93,8 @@ impl WholeGraphTrainer {
         &*self.model
     }
 
-    /// Trains to the end. Returns the model with the weights that the protocol keeps, their validation score and their test
-    /// score, if there are test nodes. `interrupted` ends the training early, with an error.
+    /// Trains to the end. Returns the model with the weights that the protocol keeps, their validation score and their
+    /// test score, if there are test nodes. `interrupted` ends the training early, with an error.
     pub fn run(mut self, interrupted: &dyn Fn() -> bool) -> Result<Finished, Error> {
         while self.epoch(interrupted)?.is_some() {}
         if !self.stopping.is_over() {

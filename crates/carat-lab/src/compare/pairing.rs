@@ -1,4 +1,5 @@
-//! Pairs of runs with the same setting: same data, split, sizes, seed and protocol, so same initial weights and batches.
+//! Pairs of runs with the same setting: same data, split, sizes, seed and protocol, so same initial weights and
+//! batches.
 
 use std::collections::HashMap;
 

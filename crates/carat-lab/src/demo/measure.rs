@@ -47,8 +47,8 @@ impl Measure {
             Self::TestLoss => "the mean cross-entropy over test nodes",
             Self::TestAccuracy => "the share of test nodes whose class is predicted right",
             Self::AttentionAuc => {
-                "the probability that attention ranks an in-neighbour of the test node's class above one of another class; \
-                 0.5 is chance, and what uniform attention has"
+                "the probability that attention ranks an in-neighbour of the test node's class above one of another \
+                 class; 0.5 is chance, and what uniform attention has"
             }
         }
     }

@@ -13,8 +13,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
-/// signal differs from the baseline and from its control. One table per such treatment.
+/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a
+/// causal signal differs from the baseline and from its control. One table per such treatment.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     let direction = if measure.lower_is_better() { "lower is better" } else { "higher is better" };
     let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));

@@ -36,8 +36,9 @@ impl Item for Ablation {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly than \
-                    CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or constant control.";
+        let said = "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less \
+                    clearly than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no \
+                    random or constant control.";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
@@ -45,8 +46,8 @@ impl Item for Ablation {
         let arms = Arms::of(&found);
         draft.found(sentences(&arms, scope));
         draft.paragraph(
-            "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal gains beyond \
-             them is the causal part. Smoothing alone has no reason to raise attention_auc.",
+            "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal \
+             gains beyond them is the causal part. Smoothing alone has no reason to raise attention_auc.",
         );
         for measure in MEASURES {
             draft.push(Block::Table(table(&arms, scope, measure)));
@@ -131,8 +132,8 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
         if datasets > 0 {
             let datasets = words::counted(datasets, "dataset");
             sentences.push(format!(
-                "by the paper's criterion (test loss, p against the baseline), causal is ahead of vote in {above} of {datasets} under \
-                 protocol {protocol}"
+                "by the paper's criterion (test loss, p against the baseline), causal is ahead of vote in {above} of \
+                 {datasets} under protocol {protocol}"
             ));
         }
     }

@@ -34,8 +34,9 @@ impl Item for CalComparison {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: the mean \
-                    test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the attention kind.";
+        let said = "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its \
+                    pooling: the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 \
+                    datasets, whatever the attention kind.";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
@@ -46,11 +47,11 @@ impl Item for CalComparison {
         draft.push(Block::Table(methods.accuracies(scope)));
         draft.push(Block::Table(methods.losses(scope)));
         draft.paragraph(
-            "Chosen: of all settings, the one with the lowest validation loss, so that no test node takes part in the choice. Best: the \
-             highest test accuracy of all settings, which is what the paper reports of CAL; it is too good by what a choice on the \
-             test nodes gains. Over several splits or seeds, both are means. GAT and GAT + CAR are the runs of the items table1 and \
-             accuracy, as far as they are here. The model differs from its authors' in what docs/cal.md lists; above all it has \
-             no dropout.",
+            "Chosen: of all settings, the one with the lowest validation loss, so that no test node takes part in the \
+             choice. Best: the highest test accuracy of all settings, which is what the paper reports of CAL; it is \
+             too good by what a choice on the test nodes gains. Over several splits or seeds, both are means. GAT and \
+             GAT + CAR are the runs of the items table1 and accuracy, as far as they are here. The model differs from \
+             its authors' in what docs/cal.md lists; above all it has no dropout.",
         );
         draft.runs(&grid_words(scope), &found, 0);
         Ok(draft.finish())
@@ -106,11 +107,11 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
 
 fn grid_words(scope: &Scope) -> String {
     let grid = if scope.quick {
-        "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
-         Chameleon, Squirrel, arxiv-tape)"
+        "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small \
+         datasets (not PubMed, Chameleon, Squirrel, arxiv-tape)"
     } else {
-        "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 (PubMed and Squirrel: \
-         F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
+        "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 \
+         (PubMed and Squirrel: F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
     };
     format!("{grid}; {}", grids::repetitions(scope))
 }
@@ -202,7 +203,9 @@ impl<'a> Methods<'a> {
         columns.extend(["CAL's chosen sizes", "its lambda1, lambda2"].map(Column::words));
         Table {
             name: "cal-loss".into(),
-            caption: "Test loss of the chosen settings, and the setting that CAL's choice fell on (of the first split and seed)".into(),
+            caption: "Test loss of the chosen settings, and the setting that CAL's choice fell on (of the first split \
+                and seed)"
+                .into(),
             columns,
             rows: rows(scope, row),
         }
@@ -266,17 +269,18 @@ impl Compared {
             ""
         };
         let of_cal = format!(
-            "under protocol {protocol}, CAL's best test accuracy is above the paper's in {best_above_paper} of {datasets} datasets, and its \
-             choice by validation in {chosen_above_paper}{better}"
+            "under protocol {protocol}, CAL's best test accuracy is above the paper's in {best_above_paper} of \
+             {datasets} datasets, and its choice by validation in {chosen_above_paper}{better}"
         );
         let of_car = if with_car == 0 {
             format!(
-                "no runs of GAT + CAR under protocol {protocol} to hold against CAL; 'carat reproduce accuracy' computes them"
+                "no runs of GAT + CAR under protocol {protocol} to hold against CAL; 'carat reproduce accuracy' \
+                 computes them"
             )
         } else {
             format!(
-                "under protocol {protocol}, the mean of GAT + CAR is above CAL's best in {} of {with_car} datasets, as the paper \
-                 compares them; with both chosen by validation, GAT + CAR is above CAL in {}",
+                "under protocol {protocol}, the mean of GAT + CAR is above CAL's best in {} of {with_car} datasets, as \
+                 the paper compares them; with both chosen by validation, GAT + CAR is above CAL in {}",
                 self.mean_above_best, self.chosen_above_chosen
             )
         };

@@ -29,7 +29,8 @@ impl Item for Figure3 {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < 0.05).";
+        let said = "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 \
+            datasets (p < 0.05).";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grids::words(scope), &found));
@@ -41,10 +42,11 @@ impl Item for Figure3 {
         sentences.extend(coarse_sentence(&found.runs, scope));
         draft.found(sentences);
         draft.paragraph(
-            "The divergence is low for attention that is merely uniform: it charges for attention missing from same-label edges, \
-             and uniform attention is never far from any of them. So a lower divergence need not mean that attention knows \
-             anything. attention_auc is the probability that attention ranks a same-label in-edge above a different-label one; \
-             uniform attention has 0.5 there, and smoothing alone has no reason to raise it.",
+            "The divergence is low for attention that is merely uniform: it charges for attention missing from \
+             same-label edges, and uniform attention is never far from any of them. So a lower divergence need not \
+             mean that attention knows anything. attention_auc is the probability that attention ranks a same-label \
+             in-edge above a different-label one; uniform attention has 0.5 there, and smoothing alone has no reason \
+             to raise it.",
         );
         draft.push(Block::Table(table(&pairing, &families)));
         for protocol in PROTOCOLS {
@@ -100,7 +102,8 @@ fn coarse_sentence(runs: &[&Run], scope: &Scope) -> Option<String> {
     let names: Vec<String> = scope.datasets.iter().filter(is_coarse).map(|data| paper::title(data)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "attention_auc is too coarse to tell on {}: over all runs it takes fewer than five values, so it rests on very few nodes",
+            "attention_auc is too coarse to tell on {}: over all runs it takes fewer than five values, so it rests on \
+             very few nodes",
             words::list(&names)
         )
     })

@@ -44,8 +44,9 @@ impl Item for Homophily {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally grow as \
-                    homophily falls (-log10 p of the test loss; the figure's numbers are not printed).";
+        let said = "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains \
+                    generally grow as homophily falls (-log10 p of the test loss; the figure's numbers are not \
+                    printed).";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
@@ -57,8 +58,9 @@ impl Item for Homophily {
         draft.push(Block::Chart(accuracy_chart(&studies)));
         draft.push(Block::Table(table(&studies)));
         draft.paragraph(
-            "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % for validation \
-             and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p cannot exceed about 0.3 n.",
+            "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % \
+             for validation and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p \
+             cannot exceed about 0.3 n.",
         );
         draft.runs(&grid_words(scope), &found, pairing.alone);
         Ok(draft.finish())
@@ -90,7 +92,8 @@ impl Item for Homophily {
 
 fn grid_words(scope: &Scope) -> String {
     let grid = if scope.quick {
-        "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
+        "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, \
+         lambda 1 and 5"
     } else {
         "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
     };
@@ -206,8 +209,8 @@ fn evidence_chart(studies: &[Study; 2]) -> Chart {
     };
     Chart {
         title: "How clearly CAR lowers the test loss, against homophily".into(),
-        caption: "One dot per synthetic graph: -log10 p of a one-tailed paired Wilcoxon test over its settings. Above the dashed \
-                  line p is below 0.05."
+        caption: "One dot per synthetic graph: -log10 p of a one-tailed paired Wilcoxon test over its settings. Above \
+                  the dashed line p is below 0.05."
             .into(),
         series: vec!["a graph".into(), "median".into()],
         panels: studies.iter().map(panel).collect(),

@@ -1,7 +1,7 @@
 //! The paper's reading of attention: which citations CAR weighs up and down.
 //!
-//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained again when the
-//! section is made: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
+//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained
+//! again when the section is made: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
 
 mod study;
 mod tables;
@@ -46,8 +46,8 @@ impl Item for Interpretation {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers (Adam, ResNet, \
-                    ImageNet), and weighs up citations of deeply related, little-noticed papers.";
+        let said = "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor \
+                    papers (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers.";
         let mut draft = Draft::new(self, scope, said);
         if !is_complete(&found) {
             return Ok(draft.nothing_yet(GRID, &found));
@@ -55,9 +55,10 @@ impl Item for Interpretation {
         let studied = studied(&self.grids(scope), scope)?;
         draft.found(sentences(&studied));
         draft.paragraph(format!(
-            "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which neither dataset \
-             has. Changes are of the mean attention over layers and heads, in percent of the baseline's. AUC is the probability that \
-             an edge of the group changed more than one outside: below 0.5 the group went down relative to other edges.",
+            "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which \
+             neither dataset has. Changes are of the mean attention over layers and heads, in percent of the \
+             baseline's. AUC is the probability that an edge of the group changed more than one outside: below 0.5 the \
+             group went down relative to other edges.",
             rules()
         ));
         for table in [tables::groups(&studied), tables::properties(&studied)] {
@@ -70,9 +71,10 @@ impl Item for Interpretation {
             draft.push(Block::Chart(chart));
         }
         draft.paragraph(
-            "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the paper's side of 0.5 and \
-             its median change has the paper's sign, as partly reproduced where only the first holds. It rests on one pair of networks, on \
-             other features than the paper's; 'carat explain' shows any other pair edge by edge.",
+            "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the \
+             paper's side of 0.5 and its median change has the paper's sign, as partly reproduced where only the first \
+             holds. It rests on one pair of networks, on other features than the paper's; 'carat explain' shows any \
+             other pair edge by edge.",
         );
         draft.runs(GRID, &found, 0);
         Ok(draft.finish())
@@ -95,8 +97,8 @@ impl Item for Interpretation {
 }
 
 /// What the grids hold, for readers.
-const GRID: &str = "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
-                    arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed";
+const GRID: &str = "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, \
+                    seeds 0 to 4; on arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed";
 
 /// Whether all runs are there: the networks of a part would be trained in vain by every report on other items' runs.
 fn is_complete(found: &Found<'_>) -> bool {

@@ -44,8 +44,9 @@ impl Item for RoundsStudy {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "even small values of R were effective: R = 1 already gives about one effect per training node and step. \
-                    (The figure shows the percent change of test accuracy as boxes; its numbers are not printed.)";
+        let said = "even small values of R were effective: R = 1 already gives about one effect per training node and \
+                    step. (The figure shows the percent change of test accuracy as boxes; its numbers are not \
+                    printed.)";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
@@ -73,11 +74,11 @@ fn value(rounds: Rounds) -> Value {
 
 fn grid_words(scope: &Scope) -> String {
     let grid = if scope.quick {
-        "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
-         and arxiv-tape"
+        "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without \
+         Chameleon, Squirrel and arxiv-tape"
     } else {
-        "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and all (not all on \
-         Squirrel); without arxiv-tape"
+        "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and \
+         all (not all on Squirrel); without arxiv-tape"
     };
     format!("{grid}; {}", grids::repetitions(scope))
 }
@@ -147,8 +148,8 @@ fn table(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Table {
     columns.extend(
         ROUNDS.iter().flat_map(|rounds| [format!("R {rounds}"), format!("p, R {rounds}")].map(Column::numbers)),
     );
-    let caption = "Mean of the pairs' changes of test accuracy with CAR, %. p: how often chance alone would show a gain at least this clear \
-                   (one-tailed paired Wilcoxon test); small is good"
+    let caption = "Mean of the pairs' changes of test accuracy with CAR, %. p: how often chance alone would show a \
+                   gain at least this clear (one-tailed paired Wilcoxon test); small is good"
         .to_string();
     Table { name: "rounds".into(), caption, columns, rows: rows.collect() }
 }

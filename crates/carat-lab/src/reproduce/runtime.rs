@@ -49,20 +49,22 @@ impl Item for Runtime {
         }
         match pyg::python() {
             None => draft.paragraph(
-                "PyG's seconds are not shown: they are measured when a report is made, with the Python that the environment \
-                 variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
+                "PyG's seconds are not shown: they are measured when a report is made, with the Python that the \
+                 environment variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
             ),
-            Some(python) => draft.push(Block::Table(beside_pyg(&found.runs, &datasets, |dataset| pyg::train(&python, dataset)))),
+            Some(python) => {
+                draft.push(Block::Table(beside_pyg(&found.runs, &datasets, |dataset| pyg::train(&python, dataset))))
+            }
         }
         draft.paragraph(format!(
-            "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too few to tell, and \
-             arxiv-tape is shown but not counted.",
+            "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too \
+             few to tell, and arxiv-tape is shown but not counted.",
             paper::RUNTIME_FACTORS.1
         ));
         draft.paragraph(
-            "Seconds are of one training on one thread, validation included, until its protocol stops; when others work on the same \
-             cores, they grow, so ratios are medians of pairs. A regularised training may stop earlier or later than its baseline, so the ratio of whole trainings \
-             and that of epochs differ.",
+            "Seconds are of one training on one thread, validation included, until its protocol stops; when others \
+             work on the same cores, they grow, so ratios are medians of pairs. A regularised training may stop \
+             earlier or later than its baseline, so the ratio of whole trainings and that of epochs differ.",
         );
         draft.runs(&grids::words(scope), &found, pairing.alone);
         Ok(draft.finish())
@@ -136,7 +138,8 @@ fn sentence(times: &[Times], protocol: Protocol) -> String {
     let ratios = ratios(times);
     match five_numbers(&ratios) {
         Some([least, _, median, _, most]) => format!(
-            "training takes {least:.1} to {most:.1} times as long with CAR (median {median:.1}) under protocol {protocol}, over {}",
+            "training takes {least:.1} to {most:.1} times as long with CAR (median {median:.1}) under protocol \
+             {protocol}, over {}",
             words::counted(ratios.len(), "dataset")
         ),
         None => format!("no trainings to compare under protocol {protocol} yet"),
@@ -233,8 +236,8 @@ fn beside_pyg(
     let headings = ["seconds, carat", "seconds, PyG", "ms per epoch, carat", "ms per epoch, PyG", "PyG / carat"];
     columns.extend(headings.map(Column::numbers));
     let caption = format!(
-        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, carat's seconds are \
-         the store's",
+        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, \
+         carat's seconds are the store's",
         pyg::LAYERS,
         pyg::HEADS,
         pyg::HIDDEN

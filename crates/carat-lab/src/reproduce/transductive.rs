@@ -1,4 +1,5 @@
-//! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its control.
+//! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its
+//! control.
 
 use carat::{Arm, Error, Protocol};
 
@@ -38,9 +39,10 @@ impl Item for Transductive {
 
     fn section(&self, runs: &[Run], scope: &Scope) -> Result<Section, Error> {
         let found = Found::of(runs, &self.grids(scope))?;
-        let said = "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
-                    with their labels, the others with the network's own averaged predictions; and attention is compared with \
-                    a distribution made of all effects of a node. Labels of validation and test nodes are never read.";
+        let said = "it regularises at training nodes only and has no such variant. Here every node is an entity: \
+                    training nodes with their labels, the others with the network's own averaged predictions; and \
+                    attention is compared with a distribution made of all effects of a node. Labels of validation and \
+                    test nodes are never read.";
         let mut draft = Draft::new(self, scope, said);
         if found.runs.is_empty() {
             return Ok(draft.nothing_yet(&grid_words(scope), &found));
@@ -85,11 +87,11 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
 
 fn grid_words(scope: &Scope) -> String {
     let grid = if scope.quick {
-        "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
-         Squirrel, arxiv-tape)"
+        "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not \
+         PubMed, Chameleon, Squirrel, arxiv-tape)"
     } else {
-        "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), lambda 1 and 5; \
-         Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
+        "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), \
+         lambda 1 and 5; Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
     };
     format!("{grid}; {}", grids::repetitions(scope))
 }

@@ -37,8 +37,8 @@ impl Training {
     }
 }
 
-/// One of `count` equal shares of the trainings of a grid, counted from 0. Every machine that is given the grid cuts it the same
-/// way, and keys are as good as shuffled, so no share has all the large networks.
+/// One of `count` equal shares of the trainings of a grid, counted from 0. Every machine that is given the grid cuts it
+/// the same way, and keys are as good as shuffled, so no share has all the large networks.
 pub(super) fn share(trainings: Vec<Training>, (share, count): (usize, usize)) -> Vec<Training> {
     let mut keys: Vec<String> = trainings.iter().map(|training| training.key.clone()).collect();
     keys.sort_unstable();
@@ -65,8 +65,8 @@ pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Resu
     Ok(trainings)
 }
 
-/// The hash of everything that decides a result: the code, the data, the settings. The data counts by its contents: where it
-/// lies does not decide anything, and differs from machine to machine.
+/// The hash of everything that decides a result: the code, the data, the settings. The data counts by its contents:
+/// where it lies does not decide anything, and differs from machine to machine.
 fn key(config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
     let config = TrainConfig { data: String::new(), ..config.clone() };
     let config = serde_json::to_string(&config).map_err(|e| Error::Config(e.to_string()))?;

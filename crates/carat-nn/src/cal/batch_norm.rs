@@ -4,9 +4,9 @@
 //! y_nc = weight_c (x_nc - mean_c) / sqrt(variance_c + 1e-5) + bias_c
 //! ```
 //!
-//! In training, mean and variance are those of the nodes at hand (the variance divided by N), and the running ones move:
-//! running = 0.9 running + 0.1 found, where the variance is divided by N - 1. At prediction the running ones are used.
-//! The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
+//! In training, mean and variance are those of the nodes at hand (the variance divided by N), and the running ones
+//! move: running = 0.9 running + 0.1 found, where the variance is divided by N - 1. At prediction the running ones are
+//! used. The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
 //!
 //! ```text
 //! d_bias = sum_n d_y_n      d_weight = sum_n d_y_n x'_n
@@ -69,7 +69,8 @@ impl BatchNorm {
         cut(&parameters[self.parameters.clone()], [self.width; 2])
     }
 
-    /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the running ones.
+    /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the
+    /// running ones.
     pub(super) fn statistics<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,

@@ -94,8 +94,8 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
 /// Where a target's state keeps the aggregate.
 pub(crate) const AGGREGATE: usize = 0;
 
-/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for an
-/// in-edge, the score has the own values of then, and attention is filled only where it is needed.
+/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for
+/// an in-edge, the score has the own values of then, and attention is filled only where it is needed.
 pub(crate) fn forward<T: Real>(shape: Shape<'_, T>, score: impl Score<T>, alpha: &mut [T], aggregate: &mut [T]) {
     let offsets = shape.targets.offsets;
     target_chunks(offsets).run(
@@ -259,8 +259,8 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule, and the
-/// kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
+/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule,
+/// and the kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
     block: Block<'_>,
     shape: Shape<'_, T>,
@@ -326,8 +326,8 @@ fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, value
     sums[first..first + H].copy_from_slice(&some);
 }
 
-/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and the
-/// kind's own part.
+/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and
+/// the kind's own part.
 struct SourceRows<'a, T, C, G> {
     block: Block<'a>,
     shape: Shape<'a, T>,

@@ -46,8 +46,8 @@ pub trait Vectors: Sized + Copy + 'static {
 const LONGEST: usize = 16;
 
 macro_rules! vectors {
-    ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident, $multiply:ident,
-     $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident) => {
+    ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident,
+     $multiply:ident, $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident) => {
         impl Vectors for $type {
             type Vector<S: Simd> = S::$vector;
 

@@ -119,7 +119,8 @@ impl<T: Real> Attention<T> for Gat {
     fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
         let LayerSizes { width, heads, sources, targets, edges } = sizes;
         let (row, all) = (width, heads * width);
-        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes'
+        // scores.
         let operations = 6.0 * targets * all * width + 6.0 * edges * all + 6.0 * (sources + targets) * all;
         // The aggregate and its gradient are written once and read twice; h is read by three passes, and d_h written.
         let numbers = 6.0 * targets * all + 4.0 * sources * row + 2.0 * targets * row + 3.0 * all * width;
@@ -153,8 +154,8 @@ impl<T: Real> Attention<T> for Gat {
     }
 }
 
-/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the first two
-/// rooms of the state's scratch.
+/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the
+/// first two rooms of the state's scratch.
 pub(super) fn sums_backward<T: Real>(
     pass: Pass<'_, T>,
     block: Block<'_>,

@@ -1,7 +1,7 @@
 //! Two GAT layers at once: sums first, then both layers' matrices.
 //!
-//! Nothing stands between two layers but weighted sums and matrices. So the upper layer can sum the lower one's sums, and
-//! the lower one's matrices come afterwards, too:
+//! Nothing stands between two layers but weighted sums and matrices. So the upper layer can sum the lower one's sums,
+//! and the lower one's matrices come afterwards, too:
 //!
 //! ```text
 //! below_jm = sum_i alpha1_ijm h_i                     the lower layer's sums; below_j is all K side by side
@@ -12,14 +12,14 @@
 //! out_n    = (1/K) sum_k W2_k agg_nk + bias2
 //! ```
 //!
-//! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources: with three
-//! heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
+//! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources:
+//! with three heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
 //!
-//! Deletions read (1/K) W1 below_j + bias1 of every source j itself. Where they are to follow, the way forth forms those rows and
-//! sums them, and only the way back has slots.
+//! Deletions read (1/K) W1 below_j + bias1 of every source j itself. Where they are to follow, the way forth forms
+//! those rows and sums them, and only the way back has slots.
 //!
-//! Everything from the scores to the output belongs to one target and is done for some targets after another, as is the way
-//! back, so that each thread finds in its own cache what it has just written.
+//! Everything from the scores to the output belongs to one target and is done for some targets after another, as is the
+//! way back, so that each thread finds in its own cache what it has just written.
 
 use std::ops::Range;
 
@@ -41,7 +41,8 @@ use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
-/// Multiply-adds of a matrix product that take as long as one of a pass over edges, by which it is decided whether a pair pays.
+/// Multiply-adds of a matrix product that take as long as one of a pass over edges, by which it is decided whether a
+/// pair pays.
 const EDGE_WORK: usize = 4;
 
 /// The same by which the shares of two threads took equally long on Cora.
@@ -67,7 +68,8 @@ impl<T: Real> LayerPair<T> for GatPair {
         let (row, all) = (lower.width, lower.heads * lower.width);
         let slots = slots::begins(above, shape.heads)[above.num_targets()] as f64;
         let summed = slots::summed_edges(above, shape.heads) as f64;
-        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes'
+        // scores.
         let lower_operations =
             6.0 * slots * all * row + 6.0 * lower.edges * all + 6.0 * (lower.sources + lower.targets) * all;
         let upper_operations = 6.0 * upper.targets * all * row
@@ -307,8 +309,8 @@ impl<'a, T: Real> Layers<'a, T> {
         let mut is_source = vec![false; block.num_sources()];
         block.sources().iter().for_each(|&i| is_source[i as usize] = true);
         let both: Vec<usize> = (0..targets).filter(|&n| is_source[n]).collect();
-        // Targets come first among the sources. The outputs of those that are sources are computed right before those of all
-        // others, and then moved to their places, none of which lies behind.
+        // Targets come first among the sources. The outputs of those that are sources are computed right before those
+        // of all others, and then moved to their places, none of which lies behind.
         let begin = targets - both.len();
         let rows = block.num_sources() - begin;
         row_chunks(rows, all * width).run(Rows::new(&mut between[begin * width..], width), |range, out| {
@@ -442,7 +444,8 @@ mod tests {
     type Gradients = ([Vec<f64>; 2], Vec<f64>);
 
     proptest! {
-        /// Whether or not it pays, and on any graph: targets with more and with fewer in-edges than heads, and with none.
+        /// Whether or not it pays, and on any graph: targets with more and with fewer in-edges than heads, and with
+        /// none.
         #[test]
         fn two_layers_together_equal_one_after_the_other(
             edges in proptest::collection::vec((0u32..12, 0u32..12), 0..40),
@@ -466,7 +469,8 @@ mod tests {
             let mut layer = |l: usize, block, input: &[f64], output: &mut [f64]| {
                 Gat.sources(pass(shape, &parameters[l], input), 0, &mut states[l].sources);
                 let LayerState { sources, targets, .. } = &mut states[l];
-                Gat.targets(pass(shape, &parameters[l], input), sources, Targets::of_block(block, input, WIDTH), output, targets);
+                let of_block = Targets::of_block(block, input, WIDTH);
+                Gat.targets(pass(shape, &parameters[l], input), sources, of_block, output, targets);
             };
             layer(0, below, &h, &mut between);
             layer(1, above, &between, &mut out);
@@ -474,12 +478,15 @@ mod tests {
             let mut expected: Gradients = ([(); 2].map(|()| vec![0.0; length]), vec![0.0; h.len()]);
             let mut d_between = vec![0.0; between.len()];
             let upstream = Upstream { d_out: &d_out, d_attention: &d_attention[1] };
-            Gat.backward(pass(shape, &parameters[1], &between), above, upstream, &mut states[1], &mut expected.0[1], &mut d_between);
+            let upper = pass(shape, &parameters[1], &between);
+            Gat.backward(upper, above, upstream, &mut states[1], &mut expected.0[1], &mut d_between);
             let upstream = Upstream { d_out: &d_between, d_attention: &d_attention[0] };
-            Gat.backward(pass(shape, &parameters[0], &h), below, upstream, &mut states[0], &mut expected.0[0], &mut expected.1);
+            let lower = pass(shape, &parameters[0], &h);
+            Gat.backward(lower, below, upstream, &mut states[0], &mut expected.0[0], &mut expected.1);
 
             let layers = |between| {
-                [PairedLayer { pass: pass(shape, &parameters[0], &h), block: below }, PairedLayer { pass: pass(shape, &parameters[1], between), block: above }]
+                let lower = PairedLayer { pass: pass(shape, &parameters[0], &h), block: below };
+                [lower, PairedLayer { pass: pass(shape, &parameters[1], between), block: above }]
             };
             let [mut lower, mut upper] = [LayerState::default(), LayerState::default()];
             let mut pair = PairState::default();
@@ -492,15 +499,19 @@ mod tests {
             let mut pair_kept = PairState::default();
             let mut found_between = vec![f64::NAN; between.len()];
             together.fill(f64::NAN);
-            GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_between), &mut together);
+            let both = [kept_lower, kept_upper];
+            GatPair.forward(layers(&[]), both, &mut pair_kept, Some(&mut found_between), &mut together);
             prop_assert!(close(&together, &out));
             prop_assert!(close(&kept[1].targets.alpha, &one_by_one[1].targets.alpha));
             for n in 0..above.num_sources() {
                 let row = n * WIDTH..(n + 1) * WIDTH;
                 let is_source = above.sources().contains(&(n as u32));
                 prop_assert!(!is_source || close(&found_between[row.clone()], &between[row.clone()]), "output {n}");
-                let scores = [&one_by_one, &kept].map(|states| &states[1].sources.buffers[0][n * heads..(n + 1) * heads]);
-                prop_assert!(!is_source || close(scores[0], scores[1]), "score {n}");
+                let of_node = |states: &[LayerState<f64>; 2]| {
+                    states[1].sources.buffers[0][n * heads..(n + 1) * heads].to_vec()
+                };
+                let scores = [&one_by_one, &kept].map(of_node);
+                prop_assert!(!is_source || close(&scores[0], &scores[1]), "score {n}");
                 prop_assert!(is_source || found_between[row].iter().all(|value| *value == 0.0), "no output {n}");
             }
             let after_one_by_one = (layers(&between), one_by_one, PairState::default());

@@ -101,8 +101,8 @@ impl<T: Real> Attention<T> for GatV2 {
     fn cost(&self, sizes: LayerSizes) -> Option<Cost> {
         let LayerSizes { width, heads, sources, targets, edges } = sizes;
         let (row, all, nodes) = (width, heads * width, sources + targets);
-        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the value,
-        // 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
+        // Both projections, forward and for both gradients. Per edge and column: 4 operations for the score, 2 for the
+        // value, 2 for d_alpha, 5 on the targets' side and 6 on the sources'.
         let operations = 6.0 * nodes * all * width + 19.0 * edges * all;
         // l and r are written once and read by three passes; their gradients are written once and read twice.
         let numbers =

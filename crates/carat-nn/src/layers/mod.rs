@@ -1,7 +1,7 @@
 //! Attention layers, one file per kind, equal to PyG's parameter for parameter.
 //!
-//! A new kind is one file that implements [`Attention`], inside this crate or out of it; one that comes with carat is also
-//! one line in [`AttentionKind`].
+//! A new kind is one file that implements [`Attention`], inside this crate or out of it; one that comes with carat is
+//! also one line in [`AttentionKind`].
 
 mod gat;
 mod gat_pair;
@@ -62,8 +62,8 @@ pub struct Targets<'a, T> {
     pub h: &'a [T],
     /// In place of `h`, its products with the vectors of [`Attention::own_vectors`]; only kinds that have such meet it.
     pub products: Option<&'a [T]>,
-    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from there
-    /// instead of computing the target anew, and need not fill the state's attention then.
+    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from
+    /// there instead of computing the target anew, and need not fill the state's attention then.
     pub known: Option<Known<'a, T>>,
 }
 
@@ -193,14 +193,14 @@ impl<T: Real> Upstream<'_, T> {
 /// never from [`Pass::h`], because the two differ once an edge is gone. And `backward` leads gradients through
 /// [`Upstream::through_softmax`].
 ///
-/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most kinds
-/// need, and [`crate::check`] finds what is wrong with one.
+/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most
+/// kinds need, and [`crate::check`] finds what is wrong with one.
 pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
 
-    /// Computes what sources offer to every target alike, for the rows of `pass.h` from `first` on; `state` holds the rows
-    /// before `first` already.
+    /// Computes what sources offer to every target alike, for the rows of `pass.h` from `first` on; `state` holds the
+    /// rows before `first` already.
     fn sources(&self, pass: Pass<'_, T>, first: usize, state: &mut SourceState<T>);
 
     /// Fills `out` (targets x F) and `state`, attention included. A target without in-edges aggregates to zero.
@@ -213,15 +213,16 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         state: &mut TargetState<T>,
     );
 
-    /// The rows of F whose products with a target's own input are all that `targets` needs of it, where there are few such,
-    /// given what [`Attention::sources`] left.
+    /// The rows of F whose products with a target's own input are all that `targets` needs of it, where there are few
+    /// such, given what [`Attention::sources`] left.
     fn own_vectors<'a>(&self, shape: LayerShape, sources: &'a SourceState<T>) -> Option<&'a [T]> {
         let _ = (shape, sources);
         None
     }
 
-    /// As `targets`, but writes the products of every target's output with `vectors` (rows of F) in place of the output.
-    /// Where the next layer needs no more of it, a kind whose output is a linear map may leave most of that out.
+    /// As `targets`, but writes the products of every target's output with `vectors` (rows of F) in place of the
+    /// output. Where the next layer needs no more of it, a kind whose output is a linear map may leave most of that
+    /// out.
     fn products(
         &self,
         pass: Pass<'_, T>,
@@ -263,8 +264,8 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     );
 }
 
-/// One layer upon another, computed together: of the lower one's outputs none is formed that nobody asks for. Arrays have the lower
-/// layer first.
+/// One layer upon another, computed together: of the lower one's outputs none is formed that nobody asks for. Arrays
+/// have the lower layer first.
 pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     /// Whether that is less work on these blocks.
     fn pays(&self, shape: LayerShape, blocks: [Block<'_>; 2]) -> bool;
@@ -275,9 +276,9 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`] needs.
-    /// Given room for the lower layer's outputs (one row per source of the upper one), it fills those that an edge of the upper
-    /// layer reads, and all that deletions need of both layers' states.
+    /// Fills `out` (the upper layer's targets x F), attention of both layers, and whatever [`LayerPair::backward`]
+    /// needs. Given room for the lower layer's outputs (one row per source of the upper one), it fills those that an
+    /// edge of the upper layer reads, and all that deletions need of both layers' states.
     fn forward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
@@ -287,8 +288,8 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
         out: &mut [T],
     );
 
-    /// As [`Attention::backward`] of the upper layer and then of the lower one, of whose output nobody has a gradient. Also after
-    /// a forward pass of the layers one by one.
+    /// As [`Attention::backward`] of the upper layer and then of the lower one, of whose output nobody has a gradient.
+    /// Also after a forward pass of the layers one by one.
     fn backward(
         &self,
         layers: [PairedLayer<'_, T>; 2],
@@ -300,7 +301,8 @@ pub trait LayerPair<T: Real>: fmt::Debug + Send + Sync {
     );
 }
 
-/// A layer of a pair with its edges. The upper one has inputs only on the way back, and only where the way forth formed them.
+/// A layer of a pair with its edges. The upper one has inputs only on the way back, and only where the way forth formed
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedLayer<'a, T> {
     /// Sizes, parameters, inputs.

@@ -1,5 +1,5 @@
-//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention is
-//! pulled towards it.
+//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention
+//! is pulled towards it.
 //!
 //! ```text
 //! rho = CE without the edge / CE with all edges          the intervention
@@ -8,8 +8,8 @@
 //! loss = L_p + lambda L_c
 //! ```
 //!
-//! One file each: `settings` (what can be chosen), `choice` (which edges), `effect` (from losses to targets), `vote` (the
-//! neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
+//! One file each: `settings` (what can be chosen), `choice` (which edges), `effect` (from losses to targets), `vote`
+//! (the neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
 //! gradients), `targets` (L_c of a step), `regulariser` (all of them together).
 
 mod attention_loss;

@@ -4,8 +4,9 @@
 //! L_c = (1/R) sum over rounds r of (1/|S_r|) sum over (n, i) in S_r of  w_n (1/L) sum_l BCE(abar^l_in, c_in)
 //! ```
 //!
-//! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training node
-//! and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its edges.
+//! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training
+//! node and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its
+//! edges.
 
 use carat_graph::Blocks;
 use carat_nn::{Deletion, Input, Network, Real, Rerun, Workspace, loss};
@@ -115,8 +116,8 @@ impl<T: Real> Regulariser<T> {
         targets.pull(step.blocks, network.config().heads, &self.config.lambda, work)
     }
 
-    /// What attention is to be pulled towards after a forward pass of `network`. Nothing, where the arm or the warm-up says
-    /// so.
+    /// What attention is to be pulled towards after a forward pass of `network`. Nothing, where the arm or the warm-up
+    /// says so.
     pub fn targets(&mut self, network: &Network<T>, step: Step<'_, T>, work: &mut Workspace<T>) -> AttentionTargets {
         let entities = self.entities(network, step, work);
         let warming_up = self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up;
@@ -204,8 +205,8 @@ impl<T: Real> Regulariser<T> {
         entities
     }
 
-    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once with
-    /// all its shares, unless its target is drawn anew each time.
+    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once
+    /// with all its shares, unless its target is drawn anew each time.
     fn shares(&self, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
         let share = |round: &[Deletion], deletion: &Deletion| {
             let entity = entities.of(deletion);
@@ -322,8 +323,8 @@ impl<T: Real> Regulariser<T> {
         deletions.par_chunks(CHUNK).zip(rows).map(some).collect::<Vec<_>>().concat()
     }
 
-    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of
-    /// that round.
+    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every
+    /// loss of that round.
     fn in_rounds(
         &mut self,
         network: &Network<T>,

@@ -179,8 +179,8 @@ impl Lambda {
     pub(crate) fn check(&self, layers: usize) -> Result<(), String> {
         if let Some(value) = self.0.iter().find(|value| !(0.0..=LARGEST_LAMBDA).contains(*value)) {
             return Err(format!(
-                "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value:?} does not; the paper has \
-                 0.1 to 5"
+                "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value:?} does not; the paper \
+                 has 0.1 to 5"
             ));
         }
         if self.0.len() != 1 && self.0.len() != layers {

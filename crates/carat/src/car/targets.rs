@@ -50,8 +50,8 @@ impl AttentionTargets {
         self.layer_loss(block, heads, 0.0, work.attention(layer), &mut vec![T::ZERO; block.num_edges() * heads])
     }
 
-    /// L_c of the attention that a forward pass over `blocks` left in `work`; its gradient, each layer's times its lambda, is
-    /// left there for the backward pass.
+    /// L_c of the attention that a forward pass over `blocks` left in `work`; its gradient, each layer's times its
+    /// lambda, is left there for the backward pass.
     pub fn pull<T: Real>(&self, blocks: &Blocks, heads: usize, lambda: &[f64], work: &mut Workspace<T>) -> f64 {
         let layers = blocks.num_layers();
         let block = blocks.layer(layers - 1);
@@ -104,8 +104,8 @@ impl Layer<'_> {
         offsets[0] * self.heads..offsets[1] * self.heads
     }
 
-    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each is called
-    /// with the attention of those and adds to their gradients.
+    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each
+    /// is called with the attention of those and adds to their gradients.
     fn total<T: Real, E: Sync>(
         self,
         targets: &[E],

@@ -11,7 +11,8 @@ const NO_ATTENTION: &str = "it has no attention";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 const OWN_ATTENTION: &str = "its attention is of another kind";
 
-/// CAL's own defaults: its authors' width, heads and strengths. Heads are concatenated, so that the width is a multiple of them.
+/// CAL's own defaults: its authors' width, heads and strengths. Heads are concatenated, so that the width is a multiple
+/// of them.
 const CAL_HIDDEN: usize = 128;
 const CAL_HEADS: usize = 4;
 const CAL_STRENGTH: f64 = 0.5;

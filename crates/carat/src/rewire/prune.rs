@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::batches::batch_seed;
 use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention};
 
-/// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs were.
+/// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs
+/// were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pruning {
@@ -18,7 +19,8 @@ pub struct Pruning {
     /// As many edges are left out, but at random.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub random: bool,
-    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its settings say of these.
+    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its settings say
+    /// of these.
     pub guide: Box<TrainConfig>,
 }
 
