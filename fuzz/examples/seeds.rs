@@ -88,7 +88,8 @@ fn main() {
         ],
     );
     let one = "lambda = 0.5\nrounds = 5\nregulariser = \"causal\"\ninterventions = \"exact\"\ntemperature = 0.1\n\
-        exponent = \"degree\"\nloss-floor = 0.01\nentities = \"train\"\ntarget = \"bce\"\nclamp = 2.0\nwarm-up = 8\nteacher = 0.8\n";
+        exponent = \"degree\"\nloss-floor = 0.01\nentities = \"train\"\ntarget = \"bce\"\nclamp = 2.0\nwarm-up = \
+        8\nteacher = 0.8\n";
     seed("config", "car", &[&[0], one.as_bytes()]);
     let other = "lambda = [0.5, 1]\nrounds = \"all\"\nregulariser = \"vote\"\ninterventions = \"rounds\"\n\
         exponent = \"one\"\nentities = \"all\"\ntarget = \"distribution\"\n";

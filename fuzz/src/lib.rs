@@ -102,8 +102,8 @@ pub fn exercise(read: Result<Dataset, DataError>) {
     }
 }
 
-/// A `.carat` file from the fuzzer's bytes. Where the first byte is even, head, table and sections get the length and the
-/// checksums that fit them, so that lies are met and not only damage.
+/// A `.carat` file from the fuzzer's bytes. Where the first byte is even, head, table and sections get the length and
+/// the checksums that fit them, so that lies are met and not only damage.
 pub fn sealed(data: &[u8]) -> Vec<u8> {
     let Some((&mend, bytes)) = data.split_first() else { return Vec::new() };
     let mut file = bytes.to_vec();
@@ -149,8 +149,8 @@ pub fn mapped() -> Vec<u8> {
     bytes
 }
 
-/// Settings of a run on the sample folder whose checkpoint has everything that one can have: unlabelled nodes are entities,
-/// judged by averages that are part of it.
+/// Settings of a run on the sample folder whose checkpoint has everything that one can have: unlabelled nodes are
+/// entities, judged by averages that are part of it.
 pub fn unlabelled_config() -> TrainConfig {
     TrainConfig::default()
         .hidden(2)

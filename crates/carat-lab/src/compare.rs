@@ -1,7 +1,8 @@
 //! Comparisons of paired runs: a regularised run and the run of the same setting it is held against.
 //!
 //! ```text
-//! runs -> Pairing (method against baseline, or against another method) -> Comparison (one measure, one dataset, one protocol)
+//! runs -> Pairing (method against baseline, or against another method)
+//!      -> Comparison (one measure, one dataset, one protocol)
 //!      -> Family (one comparison per dataset, corrected for their number) -> sentences and tables
 //! ```
 

@@ -1,7 +1,7 @@
 //! How much attention lies on spurious edges.
 //!
-//! Over the test nodes j with in-edges of both kinds (elsewhere attention has no choice), with a_ij the head mean of the
-//! last layer's attention, as in carat's other attention figures:
+//! Over the test nodes j with in-edges of both kinds (elsewhere attention has no choice), with a_ij the head mean of
+//! the last layer's attention, as in carat's other attention figures:
 //!
 //! ```text
 //! share      mean over j of  sum over spurious i of a_ij

@@ -1,7 +1,7 @@
 //! Memory that begins where a line of the cache does.
 //!
-//! A vector that lies across two lines takes two reads. Where F is a multiple of 16, every row of a buffer that begins at a line
-//! begins at one too, and no vector of it lies across two.
+//! A vector that lies across two lines takes two reads. Where F is a multiple of 16, every row of a buffer that begins
+//! at a line begins at one too, and no vector of it lies across two.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -14,8 +14,8 @@ const LINE: usize = 64;
 /// Numbers in memory that begins at a line. As a vector, it grows and never gives memory back.
 #[derive(Clone)]
 pub struct Buffer<T> {
-    /// All that it ever held, of which the first `len` count. Their number never shrinks, because growing writes one after another,
-    /// where a slice is filled at once.
+    /// All that it ever held, of which the first `len` count. Their number never shrinks, because growing writes one
+    /// after another, where a slice is filled at once.
     values: AVec<T, ConstAlign<LINE>>,
     len: usize,
 }

@@ -104,8 +104,8 @@ pub fn gradient_with(
     checked
 }
 
-/// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The model
-/// comes back unchanged.
+/// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The
+/// model comes back unchanged.
 pub fn whole_graph_gradient(
     model: &mut dyn WholeGraphModel<f64>,
     graph: &WholeGraph<f64>,

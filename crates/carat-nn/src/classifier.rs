@@ -1,5 +1,5 @@
-//! The end of a network: class scores from what the encoder and the last layer say about a node, or about all nodes of a
-//! graph ([`crate::readout`]), and their loss.
+//! The end of a network: class scores from what the encoder and the last layer say about a node, or about all nodes of
+//! a graph ([`crate::readout`]), and their loss.
 //!
 //! ```text
 //! scores = W2 LeakyReLU([h || h']) + b2
@@ -107,8 +107,8 @@ impl Classifier {
         totals.iter().sum::<f64>() / labels.len() as f64
     }
 
-    /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, of the rows of
-    /// [h || h'], and where rows are nodes once more of h' alone (`d_last`, as many rows as have a gradient).
+    /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, of the rows
+    /// of [h || h'], and where rows are nodes once more of h' alone (`d_last`, as many rows as have a gradient).
     pub(crate) fn backward<T: Real>(
         &self,
         parameters: &[T],

@@ -1,7 +1,8 @@
-//! What one training step must compute and move at the least, phase by phase: the work of the algorithm, not of the code.
+//! What one training step must compute and move at the least, phase by phase: the work of the algorithm, not of the
+//! code.
 //!
-//! Operations count a multiply-add as two. Bytes count every array once for each pass that has to read or write it, as if
-//! rows that several edges share were fetched once; a machine whose caches are too small fetches more.
+//! Operations count a multiply-add as two. Bytes count every array once for each pass that has to read or write it, as
+//! if rows that several edges share were fetched once; a machine whose caches are too small fetches more.
 
 use std::ops::Add;
 
@@ -56,8 +57,8 @@ impl LayerSizes {
         }
     }
 
-    /// Numbers per edge that every kind moves: attention is written once and read twice, the scores' gradient written and
-    /// read, and the edges' ends are read by three passes.
+    /// Numbers per edge that every kind moves: attention is written once and read twice, the scores' gradient written
+    /// and read, and the edges' ends are read by three passes.
     pub(crate) fn edge_numbers(&self) -> f64 {
         self.edges * (5.0 * self.heads + 3.0)
     }
@@ -123,7 +124,8 @@ mod tests {
         let blocks = BlockBuilder::new(&graph).build(&[0], 1);
         let input = Input::<f32>::for_training(&features, blocks.nodes());
         for (arch, layer) in [
-            // One target, three sources, two edges, F = 2, K = 3: the value matrices thrice, the edges thrice, the scores.
+            // One target, three sources, two edges, F = 2, K = 3: the value matrices thrice, the edges thrice, the
+            // scores.
             (AttentionKind::Gat, 6.0 * 12.0 + 6.0 * 12.0 + 6.0 * 4.0 * 6.0),
             (AttentionKind::GatV2, 6.0 * 4.0 * 12.0 + 19.0 * 12.0),
             (AttentionKind::Transformer, 6.0 * (24.0 + 12.0 + 4.0) + 12.0 * 12.0),
@@ -154,8 +156,8 @@ mod tests {
             let costs = network.step_costs(&blocks, &input).unwrap();
             [1, 2].map(|l| costs[l].1.operations)
         };
-        // Two slots; eight edges; scores of six sources and five targets. One target; four edges with rows of both heads; scores
-        // of five sources and one target with such rows.
+        // Two slots; eight edges; scores of six sources and five targets. One target; four edges with rows of both
+        // heads; scores of five sources and one target with such rows.
         let lower = 6.0 * 2.0 * 40.0 * 20.0 + 6.0 * 8.0 * 40.0 + 6.0 * 11.0 * 40.0;
         let upper = 6.0 * 40.0 * 20.0 + 6.0 * 4.0 * 2.0 * 40.0 + 6.0 * 6.0 * 2.0 * 40.0;
         assert_eq!(layers(&[0], AttentionKind::Gat), [lower, upper]);

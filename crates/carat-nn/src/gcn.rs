@@ -1,5 +1,5 @@
-//! A graph convolution network (Kipf and Welling): PyG's GCNConv between the encoder and the classifier of the attention
-//! network.
+//! A graph convolution network (Kipf and Welling): PyG's GCNConv between the encoder and the classifier of the
+//! attention network.
 //!
 //! ```text
 //! h      = LeakyReLU(W1 x + b1)                       encoder
@@ -10,8 +10,9 @@
 //! none:       A_ji = 1 for every in-edge (i, j)
 //! ```
 //!
-//! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W before it
-//! sums; both are linear, so the order decides nothing but rounding, and here the bias goes along with the product.
+//! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
+//! before it sums; both are linear, so the order decides nothing but rounding, and here the bias goes along with the
+//! product.
 
 use std::fmt;
 use std::str::FromStr;

@@ -33,8 +33,8 @@ fn within_exp<T: Real>(x: T) -> bool {
     x < -T::MIN_EXPONENT / T::from_f64(2.0)
 }
 
-/// The sum of the cross-entropies of rows of class scores; writes their gradients, times `weight`, into `gradient`. Equal to
-/// [`cross_entropy`] and [`cross_entropy_gradient`] row by row, with one exponential for both.
+/// The sum of the cross-entropies of rows of class scores; writes their gradients, times `weight`, into `gradient`.
+/// Equal to [`cross_entropy`] and [`cross_entropy_gradient`] row by row, with one exponential for both.
 pub(crate) fn cross_entropies<T: Real>(scores: &[T], labels: &[u32], weight: T, gradient: &mut [T]) -> f64 {
     cross_entropy_rows(scores, labels, weight, gradient)
 }

@@ -103,9 +103,9 @@ const SHARED_WORK: usize = 1 << 17;
 /// Rows from which a chunk's share of packing the right-hand matrix is small.
 const CHUNK_ROWS: usize = 48;
 
-/// Terms from which a sum is a long one, if there are twice as many as rows or columns of the product. It is cut into pieces: the
-/// terms are nodes, and each thread then reads mostly those whose rows it wrote, instead of half of them out of another
-/// core's cache.
+/// Terms from which a sum is a long one, if there are twice as many as rows or columns of the product. It is cut into
+/// pieces: the terms are nodes, and each thread then reads mostly those whose rows it wrote, instead of half of them
+/// out of another core's cache.
 const LONG_SUM: usize = 512;
 
 /// Terms of a sum per piece of a very long one: each piece packs its part of both matrices once.
@@ -194,8 +194,8 @@ pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
 /// Rows from which a piece's share of sums over all rows is worth holding.
 const PIECE_ROWS: usize = 128;
 
-/// Into how many pieces to cut rows of which each costs `work_per_row` multiply-adds, and which end in sums over all of them:
-/// few, because each piece holds all of the sums.
+/// Into how many pieces to cut rows of which each costs `work_per_row` multiply-adds, and which end in sums over all of
+/// them: few, because each piece holds all of the sums.
 pub(crate) fn piece_count(rows: usize, work_per_row: usize) -> usize {
     let work = rows * work_per_row;
     let most = (rows / PIECE_ROWS / 2 * 2).clamp(2, MAX_PIECES);
@@ -278,7 +278,8 @@ mod tests {
             for r in 0..m {
                 for c in 0..n + gap {
                     let old = before[r * (n + gap) + c];
-                    let mut expected: f64 = if c < n { (0..k).map(|i| at(&a, r, i) * at(&b, i, c)).sum::<f64>() * 0.5 } else { old };
+                    let product = || (0..k).map(|i| at(&a, r, i) * at(&b, i, c)).sum::<f64>();
+                    let mut expected: f64 = if c < n { product() * 0.5 } else { old };
                     if accumulate && c < n { expected += old; }
                     prop_assert!((out[r * (n + gap) + c] - expected).abs() < 1e-12);
                 }

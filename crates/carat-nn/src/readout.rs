@@ -13,8 +13,8 @@ use crate::rows::{Chunks, EdgeRows, Rows};
 /// Nodes per chunk: they take little time each.
 const CHUNK_ROWS: usize = 1024;
 
-/// joined = LeakyReLU(sum over the nodes of each graph of [h || last]). Graph g has the rows `graphs[g]..graphs[g + 1]`,
-/// which are added up in their order.
+/// joined = LeakyReLU(sum over the nodes of each graph of [h || last]). Graph g has the rows `graphs[g]..graphs[g +
+/// 1]`, which are added up in their order.
 pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize], joined: &mut [T]) {
     Chunks::by_edges(graphs, CHUNK_ROWS).run(Rows::new(joined, 2 * hidden), |range, joined| {
         let joined = joined.into_slice();
@@ -31,8 +31,8 @@ pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize]
     });
 }
 
-/// The gradient of [`pool`]'s sums, handed to every node of its graph: the first half of a row of `d_joined` to `d_h`, the
-/// second to `d_last`.
+/// The gradient of [`pool`]'s sums, handed to every node of its graph: the first half of a row of `d_joined` to `d_h`,
+/// the second to `d_last`.
 pub(crate) fn spread<T: Real>(d_joined: &[T], hidden: usize, graphs: &[usize], d_h: &mut [T], d_last: &mut [T]) {
     let outputs = (EdgeRows::new(d_h, graphs, hidden), EdgeRows::new(d_last, graphs, hidden));
     Chunks::by_edges(graphs, CHUNK_ROWS).run(outputs, |range, (d_h, d_last)| {

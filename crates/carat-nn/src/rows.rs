@@ -13,8 +13,8 @@ thread_local! {
     static IN_CHUNK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a chunk of a loop, so that loops inside it are not shared out once more. The data decide, and never
-/// the number of threads.
+/// Whether this thread is in a chunk of a loop, so that loops inside it are not shared out once more. The data decide,
+/// and never the number of threads.
 pub(crate) fn is_in_chunk() -> bool {
     IN_CHUNK.get()
 }
@@ -141,7 +141,8 @@ impl<A: SplitRows, B: SplitRows, C: SplitRows> SplitRows for (A, B, C) {
     }
 }
 
-/// Sums that chunks have begun in [`ChunkRows`], to be finished in the order of chunks: some columns of every chunk's row.
+/// Sums that chunks have begun in [`ChunkRows`], to be finished in the order of chunks: some columns of every chunk's
+/// row.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a, T> {
     data: &'a [T],
@@ -181,15 +182,15 @@ impl Chunks {
         Self { borders }
     }
 
-    /// An even number of equal chunks of at least `size` rows, so that two threads finish together; one chunk where there are
-    /// fewer than twice that many rows.
+    /// An even number of equal chunks of at least `size` rows, so that two threads finish together; one chunk where
+    /// there are fewer than twice that many rows.
     pub fn pairs(rows: usize, size: usize) -> Self {
         let count = (rows / size.max(1) / 2 * 2).max(1);
         Self::even(rows, rows.div_ceil(count))
     }
 
-    /// Chunks of at most about `size` edges each and of about equal numbers, so that a hub does not keep one thread busy while
-    /// others wait. A row costs something even without edges.
+    /// Chunks of at most about `size` edges each and of about equal numbers, so that a hub does not keep one thread
+    /// busy while others wait. A row costs something even without edges.
     pub fn by_edges(offsets: &[usize], size: usize) -> Self {
         let work_before = |row: usize| offsets[row] - offsets[0] + row;
         let rows = offsets.len() - 1;
@@ -231,7 +232,8 @@ impl Chunks {
         self.borders.last() == Some(&0)
     }
 
-    /// Calls `work` once per chunk with its rows. Where there are several chunks, loops inside `work` stay on its thread.
+    /// Calls `work` once per chunk with its rows. Where there are several chunks, loops inside `work` stay on its
+    /// thread.
     pub fn run<R: SplitRows>(&self, rows: R, work: impl Fn(Range<usize>, R) + Sync) {
         match self.borders[..] {
             _ if self.is_empty() => {}
@@ -294,7 +296,8 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + d);
             }
             let rows = degrees.len();
-            let by_count = [Chunks::equal(rows, |row| offsets[row], size), Chunks::even(rows, size), Chunks::pairs(rows, size)];
+            let equal = Chunks::equal(rows, |row| offsets[row], size);
+            let by_count = [equal, Chunks::even(rows, size), Chunks::pairs(rows, size)];
             for chunks in by_count.into_iter().chain([Chunks::by_edges(&offsets, size)]) {
                 let mut visits = vec![0; rows * 2];
                 let mut edge_row = vec![usize::MAX; offsets[rows] * 3];

@@ -1,7 +1,7 @@
 //! Sizes that make a model, and those that do not.
 
-/// A size of a model and the most it may be. The limits keep every buffer's length far from overflow; nothing useful lies
-/// beyond them.
+/// A size of a model and the most it may be. The limits keep every buffer's length far from overflow; nothing useful
+/// lies beyond them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     what: &'static str,

@@ -1,8 +1,8 @@
 //! What a file that implements [`Attention`](crate::Attention) is made of, beside its own equations.
 //!
-//! carat's own kinds are written with these pieces, and one of your own can be: cut the parameters into the matrices and
-//! vectors you named, project rows with a matrix product, turn scores into attention, and lead gradients back the same
-//! way. [`Upstream::through_softmax`](crate::Upstream::through_softmax) is the way back through the softmax.
+//! carat's own kinds are written with these pieces, and one of your own can be: cut the parameters into the matrices
+//! and vectors you named, project rows with a matrix product, turn scores into attention, and lead gradients back the
+//! same way. [`Upstream::through_softmax`](crate::Upstream::through_softmax) is the way back through the softmax.
 
 pub use crate::kernels::softmax::softmax_edges;
 pub use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};

@@ -1,7 +1,8 @@
 //! Models that always look at the whole graph: a graph convolution network, and CAL.
 //!
-//! [`Network`](crate::Network) computes the receptive field of a batch. Models with batch normalisation, or whose weights
-//! need every node's degree, are of another kind: a step is one pass over all nodes, with a loss over some of them.
+//! [`Network`](crate::Network) computes the receptive field of a batch. Models with batch normalisation, or whose
+//! weights need every node's degree, are of another kind: a step is one pass over all nodes, with a loss over some of
+//! them.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -91,7 +92,8 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
     /// All parameters, to change.
     fn parameters_mut(&mut self) -> &mut [T];
 
-    /// Names, shapes and places of what training changes without a gradient, such as running means; none in most models.
+    /// Names, shapes and places of what training changes without a gradient, such as running means; none in most
+    /// models.
     fn buffer_layout(&self) -> &Layout {
         const NONE: &Layout = &Layout::EMPTY;
         NONE
@@ -110,8 +112,8 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
     /// Class scores of every node as at prediction, nodes x classes.
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>);
 
-    /// The loss of one training pass and its gradient with respect to every parameter, written into `gradient`. `seed` is
-    /// for whatever the pass draws. Running statistics move on.
+    /// The loss of one training pass and its gradient with respect to every parameter, written into `gradient`. `seed`
+    /// is for whatever the pass draws. Running statistics move on.
     fn loss_and_gradient(
         &mut self,
         graph: &WholeGraph<T>,

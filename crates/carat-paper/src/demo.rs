@@ -1,4 +1,5 @@
-//! The demo: does causal attention regularisation turn attention away from spurious edges, on graphs whose truth is known?
+//! The demo: does causal attention regularisation turn attention away from spurious edges, on graphs whose truth is
+//! known?
 //!
 //! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that its
 //! spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed, strength
@@ -40,11 +41,11 @@ const MOST_SEEDS: usize = 1000;
 pub struct DemoConfig {
     /// The graph (the generator's defaults); its seed and its shortcut are replaced.
     pub planted: PlantedConfig,
-    /// How strong the shortcut is, one after the other (0.2, 0.5, 0.8). Effects measured on training nodes tell useful from
-    /// spurious edges below about 0.5 and mistake one for the other above; the generator's file has the figures.
+    /// How strong the shortcut is, one after the other (0.2, 0.5, 0.8). Effects measured on training nodes tell useful
+    /// from spurious edges below about 0.5 and mistake one for the other above; the generator's file has the figures.
     pub shortcuts: Vec<f64>,
-    /// The network and its training: `train`'s defaults, except for a width of 32 and one head, which keep the demo short.
-    /// Attention kind and seed are replaced, and what the treatment decides. Its lambda, the strength of every
+    /// The network and its training: `train`'s defaults, except for a width of 32 and one head, which keep the demo
+    /// short. Attention kind and seed are replaced, and what the treatment decides. Its lambda, the strength of every
     /// regulariser, is 5: of the paper's 0.1, 0.5, 1 and 5 the one with the lowest mean validation loss on other graphs
     /// (seeds 1000 to 1003 at the default strengths, mean over kinds), for CAR and for its control alike.
     pub train: TrainConfig,
@@ -126,8 +127,8 @@ impl DemoConfig {
         arms.collect()
     }
 
-    /// The graph of one seed. Without a shortcut, the useful edges of the first strength: how they are drawn does not depend
-    /// on it, so that one strength can stand for all.
+    /// The graph of one seed. Without a shortcut, the useful edges of the first strength: how they are drawn does not
+    /// depend on it, so that one strength can stand for all.
     fn graph(&self, shortcut: Option<f64>, seed: u64) -> Result<Dataset, Error> {
         let any = self.shortcuts.first().copied().unwrap_or(self.planted.shortcut);
         let config = PlantedConfig { seed, shortcut: shortcut.unwrap_or(any), ..self.planted.clone() };

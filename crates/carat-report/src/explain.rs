@@ -1,5 +1,5 @@
-//! What separates the edges that training weighed up from those it weighed down: [`carat::explain`]'s columns, summed up and
-//! shown as a report.
+//! What separates the edges that training weighed up from those it weighed down: [`carat::explain`]'s columns, summed
+//! up and shown as a report.
 //!
 //! ```
 //! use std::ops::ControlFlow;

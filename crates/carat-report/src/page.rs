@@ -149,8 +149,8 @@ pub fn policy(style: &str, script: &str, allowed: &str) -> String {
     )
 }
 
-/// Data as JSON in an element that is not shown. The types given to it always serialise; were one not to, the page would
-/// only lack its data.
+/// Data as JSON in an element that is not shown. The types given to it always serialise; were one not to, the page
+/// would only lack its data.
 pub fn data_element(id: &str, value: &impl Serialize) -> String {
     let Ok(json) = serde_json::to_string(value) else { return String::new() };
     // A script element ends at the first "</script", whatever the JSON meant by it; the two separators are line ends in

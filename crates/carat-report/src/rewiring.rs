@@ -9,9 +9,9 @@ use crate::words;
 use crate::{Block, Cell, Column, Report, Section, Table};
 
 /// What an area is, for captions and notes.
-pub const AREA_MEANING: &str = "The area of a curve is what lies below the line of its mean accuracies and above the mean accuracy on the \
-     whole graph, between the first and the last threshold: the paper's measure, from which nothing is taken away where the curve \
-     lies below. The signed area takes it away, and is taken split by split.";
+pub const AREA_MEANING: &str = "The area of a curve is what lies below the line of its mean accuracies and above the \
+     mean accuracy on the whole graph, between the first and the last threshold: the paper's measure, from which \
+     nothing is taken away where the curve lies below. The signed area takes it away, and is taken split by split.";
 
 /// What a curve is called: whose attention decides, or that as many edges go at random.
 pub fn label(curve: &Curve) -> String {
@@ -44,10 +44,11 @@ pub fn chart(title: &str, panels: &[(String, &Curves)]) -> Chart {
     };
     Chart {
         title: title.to_string(),
-        caption: "Test accuracy of GCNs trained and tested on the graph without the edges whose attention is below the threshold; at the \
-                  right end no edge is left. The dashed line is the whole graph. Strokes are a standard deviation to either side. The \
-                  vertical axis does not start at 0."
-            .into(),
+        caption:
+            "Test accuracy of GCNs trained and tested on the graph without the edges whose attention is below the \
+                  threshold; at the right end no edge is left. The dashed line is the whole graph. Strokes are a \
+                  standard deviation to either side. The vertical axis does not start at 0."
+                .into(),
         series,
         panels: panels.iter().map(panel).collect(),
     }
@@ -136,8 +137,8 @@ pub fn areas(curves: &Curves) -> Vec<AreaFigures> {
     curves.curves.iter().enumerate().map(figures).collect()
 }
 
-/// How often chance alone would show signed areas of `better` this far above those of `other`, split by split; `None` where
-/// there are too few splits to tell.
+/// How often chance alone would show signed areas of `better` this far above those of `other`, split by split; `None`
+/// where there are too few splits to tell.
 pub fn p_larger(curves: &Curves, better: usize, other: usize) -> Option<f64> {
     let (better, other) = (curves.signed_areas(better), curves.signed_areas(other));
     let differences: Vec<f64> = better.iter().zip(&other).map(|(better, other)| better - other).collect();
@@ -173,8 +174,8 @@ pub fn report(data: &str, about: Vec<String>, curves: &Curves) -> Report {
         Block::Table(area_table(curves)),
         Block::Paragraph(AREA_MEANING.into()),
         Block::Paragraph(
-            "The highest accuracy is the highest of many and was found on test nodes: it describes the curve, and is no forecast. The \
-             random curves are the control: what attention adds is what lies above them."
+            "The highest accuracy is the highest of many and was found on test nodes: it describes the curve, and is \
+             no forecast. The random curves are the control: what attention adds is what lies above them."
                 .into(),
         ),
     ];
@@ -204,7 +205,8 @@ fn sentence(curves: &Curves) -> String {
         .collect();
     let without = without_edges(curves).map(|mean| format!(", and of {mean:.3} without any edge")).unwrap_or_default();
     format!(
-        "GCNs have a mean test accuracy of {:.3} on the whole graph{without}. The area of pruning above the whole graph's is {}.",
+        "GCNs have a mean test accuracy of {:.3} on the whole graph{without}. The area of pruning above the whole \
+         graph's is {}.",
         curves.unpruned_mean(),
         words::list(&parts)
     )

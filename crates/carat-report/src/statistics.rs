@@ -1,5 +1,5 @@
-//! Statistics over runs: tests, corrections, spreads, and effects with their intervals. `tests/statistics.rs` holds them
-//! against scipy's.
+//! Statistics over runs: tests, corrections, spreads, and effects with their intervals. `tests/statistics.rs` holds
+//! them against scipy's.
 
 mod bootstrap;
 mod effect;

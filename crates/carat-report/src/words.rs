@@ -11,8 +11,8 @@ use crate::statistics::{PairedEffect, SIGNIFICANT, Spread};
 pub const UNDEFINED: &str = "-";
 
 /// What p says, for captions and notes.
-pub const P_MEANING: &str = "p: how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon \
-                             test); small is good";
+pub const P_MEANING: &str = "p: how often chance alone would show an improvement at least this clear (one-tailed \
+                             paired Wilcoxon test); small is good";
 
 /// A probability: three decimals, or its order of magnitude where it is small.
 pub fn probability(p: f64) -> String {

@@ -1,4 +1,5 @@
-//! Every statistic against scipy's and NumPy's, by `tests/golden/statistics.json`; tools/golden/README.md says what it holds.
+//! Every statistic against scipy's and NumPy's, by `tests/golden/statistics.json`; tools/golden/README.md says what it
+//! holds.
 
 use carat_report::statistics::{
     Spread, bca_interval, five_numbers, holm, paired_effect, percentile_interval, welch_greater, wilcoxon_greater,

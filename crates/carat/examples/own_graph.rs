@@ -10,7 +10,8 @@ use carat::{Dataset, Error, Lambda, TrainConfig, Trainer, attention_to, effects,
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Trains with causal attention regularisation, tests, and asks whom the verdict on an account listens to, and rests on.
+/// Trains with causal attention regularisation, tests, and asks whom the verdict on an account listens to, and rests
+/// on.
 pub fn main() -> Result<(), Error> {
     let bank = bank();
     let dataset = Dataset::from_rows("bank", &bank.payments, &bank.accounts, &bank.fraud)?;

@@ -9,8 +9,8 @@ use crate::tables::for_all_nodes;
 use crate::{Error, Task};
 
 /// Sources of the in-edges of `node`, ascending, each with the attention that the last layer gives it: the mean over
-/// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and head
-/// of all edges.
+/// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and
+/// head of all edges.
 pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Result<Vec<(u32, f32)>, Error> {
     fits(network.config().features, dataset)?;
     existing(dataset, Task::Node, &[node])?;

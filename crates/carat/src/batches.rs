@@ -65,10 +65,11 @@ impl<'a> Batches<'a> {
         self.kept.is_some()
     }
 
-    /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same batches.
+    /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same
+    /// batches.
     ///
-    /// While `visit` works on a batch, another thread makes the next one. Batches depend on their numbers alone, so this
-    /// changes nothing but the time; two batches are in memory at most.
+    /// While `visit` works on a batch, another thread makes the next one. Batches depend on their numbers alone, so
+    /// this changes nothing but the time; two batches are in memory at most.
     pub(crate) fn for_each<E: From<DataError>>(
         &mut self,
         epoch: usize,

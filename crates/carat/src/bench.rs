@@ -33,12 +33,13 @@ pub struct StepTime {
     pub nodes: usize,
     /// Edges in the plain step's receptive field.
     pub edges: usize,
-    /// Median nanoseconds in which one thread's core handed a number to another's, between the steps; nothing with one thread.
+    /// Median nanoseconds in which one thread's core handed a number to another's, between the steps; nothing with one
+    /// thread.
     pub hand_over_ns: Option<f64>,
 }
 
-/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Stretches of plain and of
-/// regularised steps take turns, so that a slow moment of the machine meets both.
+/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Stretches of plain
+/// and of regularised steps take turns, so that a slow moment of the machine meets both.
 pub fn step(
     dataset: &Dataset,
     split: &Split,
@@ -100,8 +101,8 @@ const STRETCH: Duration = Duration::from_millis(25);
 
 /// Steps of each stepper on its batch, in turns, until there are enough.
 ///
-/// A turn is a stretch of steps, and its first does not count: in a training run the caches hold what the step before left of
-/// the same network, and not another one.
+/// A turn is a stretch of steps, and its first does not count: in a training run the caches hold what the step before
+/// left of the same network, and not another one.
 fn time_steps(
     steppers: &mut [Stepper],
     batches: [&Batch; 2],

@@ -66,7 +66,8 @@ pub(crate) fn fits(expected: usize, dataset: &Dataset) -> Result<(), Error> {
     let found = dataset.features().num_columns();
     if expected != found {
         return Err(Error::Config(format!(
-            "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained on",
+            "the model reads {expected} features per node, but {} has {found}; give it data of the kind it was trained \
+             on",
             dataset.name()
         )));
     }

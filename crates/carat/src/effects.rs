@@ -6,7 +6,8 @@
 //! effect = sigmoid((rho^d - 1) / T)                    d: the entity's number of edges, or 1
 //! ```
 //!
-//! An effect above one half belongs to an edge that the prediction is better with, one below to an edge that misleads it.
+//! An effect above one half belongs to an edge that the prediction is better with, one below to an edge that misleads
+//! it.
 
 use std::ops::ControlFlow;
 
@@ -37,8 +38,8 @@ words! {
 }
 
 impl NodeChoice {
-    /// The nodes, or graphs, of that role in `dataset`, by the split that a run's settings name. Those without a label are
-    /// among them.
+    /// The nodes, or graphs, of that role in `dataset`, by the split that a run's settings name. Those without a label
+    /// are among them.
     pub fn nodes(self, dataset: &Dataset, config: &TrainConfig) -> Result<Vec<u32>, Error> {
         let split = || config.named_split(dataset);
         let nodes: Vec<u32> = match self {
@@ -144,9 +145,9 @@ impl EdgeEffects {
     }
 }
 
-/// The effect of every in-edge of some nodes, or of every edge of some graphs of a set, each exactly as if that edge alone
-/// were gone. An entity without a label, or with one that the network does not know, is judged by the class that the
-/// network predicts for it.
+/// The effect of every in-edge of some nodes, or of every edge of some graphs of a set, each exactly as if that edge
+/// alone were gone. An entity without a label, or with one that the network does not know, is judged by the class that
+/// the network predicts for it.
 ///
 /// `progress` is told the number of edges measured so far and in all; once it breaks, the work ends with
 /// [`Error::Interrupted`].

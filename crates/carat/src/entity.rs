@@ -1,5 +1,5 @@
-//! What is classified, an entity: a node of one graph, or a graph of a set. Labels, splits, losses and the regulariser's
-//! interventions are of entities; everything else need not know which they are.
+//! What is classified, an entity: a node of one graph, or a graph of a set. Labels, splits, losses and the
+//! regulariser's interventions are of entities; everything else need not know which they are.
 
 use carat_graph::{BlockBuilder, Blocks, Dataset, GraphSet};
 

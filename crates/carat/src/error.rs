@@ -46,7 +46,8 @@ pub enum Error {
     },
     /// A network whose weights are too large to compute with.
     #[error(
-        "the network's class scores of {task} {entity} are not finite: its weights are too large; train it again with a smaller --lr"
+        "the network's class scores of {task} {entity} are not finite: its weights are too large; train it again with \
+         a smaller --lr"
     )]
     NotFinite {
         /// What the network classifies.

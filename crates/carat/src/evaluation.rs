@@ -161,7 +161,8 @@ impl CoherenceSum {
             while start < order.len() {
                 let mut end = start;
                 let (mut same_here, mut different_here) = (0.0, 0.0);
-                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group for ever.
+                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group
+                // for ever.
                 while end < order.len() && attention[order[end]].total_cmp(&attention[order[start]]).is_eq() {
                     if same[order[end]] {
                         same_here += 1.0

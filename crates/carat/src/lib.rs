@@ -1,6 +1,6 @@
-//! carat trains graph attention networks, and with causal attention regularisation (CAR) networks whose attention can be
-//! trusted: during training it deletes single edges, measures how much each deletion hurts, and pulls attention towards
-//! those effects.
+//! carat trains graph attention networks, and with causal attention regularisation (CAR) networks whose attention can
+//! be trusted: during training it deletes single edges, measures how much each deletion hurts, and pulls attention
+//! towards those effects.
 //!
 //! # A network on a graph of one's own
 //!
@@ -45,8 +45,8 @@
 //!
 //! # Reading attention
 //!
-//! [`attention_to`] tells whom one node listens to, [`tables::attention`] tells it of all, and [`coherence`] how well it
-//! agrees with the labels around some nodes.
+//! [`attention_to`] tells whom one node listens to, [`tables::attention`] tells it of all, and [`coherence`] how well
+//! it agrees with the labels around some nodes.
 //!
 //! ```
 //! use carat::{Dataset, TrainConfig, Trainer, attention_to};
@@ -63,12 +63,13 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
-//! [`effects()`] measures what every edge does to the predictions, by deleting it; a [`Probe`] asks all this of one node
-//! after another; [`mod@explain`] compares two networks edge by edge.
+//! [`effects()`] measures what every edge does to the predictions, by deleting it; a [`Probe`] asks all this of one
+//! node after another; [`mod@explain`] compares two networks edge by edge.
 //!
 //! # Pruning
 //!
-//! [`rewire`] leaves out the edges that attention passes over, and measures what that does to graph convolution networks.
+//! [`rewire`] leaves out the edges that attention passes over, and measures what that does to graph convolution
+//! networks.
 //!
 //! # Going on
 //!

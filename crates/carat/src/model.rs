@@ -14,7 +14,8 @@ words! {
         Attention = "attention",
         /// A graph convolution network: the same encoder and classifier around graph convolutions.
         Gcn = "gcn",
-        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must not.
+        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must
+        /// not.
         Cal = "cal",
     }
 }

@@ -1,4 +1,5 @@
-//! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its in-edges.
+//! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its
+//! in-edges.
 //!
 //! A [`Probe`] computes the receptive field of that node alone and keeps it, so that one question after another takes
 //! milliseconds on a graph of any size.
@@ -92,7 +93,8 @@ impl<'a> Probe<'a> {
         Ok(Look { probabilities, judged_by: class, loss: log_loss.exp(), attention })
     }
 
-    /// What the network would say of `node` without its in-edge from each of `sources`, as [`crate::effects()`] measures it.
+    /// What the network would say of `node` without its in-edge from each of `sources`, as [`crate::effects()`]
+    /// measures it.
     pub fn without(&mut self, node: u32, sources: &[u32]) -> Result<Without, Error> {
         existing(self.dataset, Task::Node, &[node])?;
         let neighbours = self.dataset.graph().in_neighbours(node);

@@ -106,7 +106,8 @@ impl RunFolder {
             (config, Model::WholeGraph(_)) => Err(Error::Run {
                 path: self.path.clone(),
                 problem: format!(
-                    "the run's model is {}; 'carat predict' works with it, and for this choose a run of an attention network",
+                    "the run's model is {}; 'carat predict' works with it, and for this choose a run of an attention \
+                     network",
                     match config.model {
                         ModelKind::Cal => "cal, whose attention is of another kind".to_string(),
                         model => format!("a {model}, which has no attention"),

@@ -37,8 +37,8 @@ fn for_all(
     Ok(())
 }
 
-/// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the label
-/// is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
+/// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the
+/// label is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
     fits(network.config().features, dataset)?;
     let mut rows = Predictions::new(dataset, network.config().classes);

@@ -14,8 +14,8 @@ pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + 
     Ok(pool.install(work))
 }
 
-/// Runs `here` on this thread while `there` runs on another of its pool, and puts what `there` returns into `result`. With
-/// one thread, `there` follows `here`.
+/// Runs `here` on this thread while `there` runs on another of its pool, and puts what `there` returns into `result`.
+/// With one thread, `there` follows `here`.
 pub(crate) fn alongside<A, B: Send>(
     here: impl FnOnce() -> A,
     there: impl FnOnce() -> B + Send,

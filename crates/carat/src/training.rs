@@ -81,8 +81,8 @@ impl<'a> Trainer<AttentionLearner<'a>> {
         Self::with_network(dataset, split, config, Network::new(config.network_for(dataset), config.seed)?)
     }
 
-    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes stand
-    /// in place of the configuration's.
+    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes
+    /// stand in place of the configuration's.
     pub fn with_network(
         dataset: &'a Dataset,
         split: &Split,

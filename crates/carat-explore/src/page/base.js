@@ -36,13 +36,13 @@ function textWidth(text, size, weight = 400) {
 }
 
 // Cuts a text to the available width, with an ellipsis.
-function shortened(text, room, size, weight) {
-  if (textWidth(text, size, weight) <= room) return text;
+function shortened(text, space, size, weight) {
+  if (textWidth(text, size, weight) <= space) return text;
   const letters = [...new Intl.Segmenter().segment(text)].map((part) => part.segment);
   let [fits, tooMany] = [0, letters.length];
   while (tooMany - fits > 1) {
     const middle = (fits + tooMany) >> 1;
-    if (textWidth(`${letters.slice(0, middle).join("")}…`, size, weight) <= room) fits = middle;
+    if (textWidth(`${letters.slice(0, middle).join("")}…`, size, weight) <= space) fits = middle;
     else tooMany = middle;
   }
   return `${letters.slice(0, fits).join("").trimEnd()}…`;
@@ -65,9 +65,9 @@ function tell(mark, x, y) {
     tip.hidden = false;
   }
   const [gap, wide, high] = [14, tip.offsetWidth, tip.offsetHeight];
-  const room = document.documentElement.clientWidth;
-  const left = x + gap + wide <= room - 4 ? x + gap : x - gap - wide;
-  tip.style.left = `${Math.max(4, Math.min(left, room - wide - 4))}px`;
+  const space = document.documentElement.clientWidth;
+  const left = x + gap + wide <= space - 4 ? x + gap : x - gap - wide;
+  tip.style.left = `${Math.max(4, Math.min(left, space - wide - 4))}px`;
   tip.style.top = `${y - gap - high >= 4 ? y - gap - high : y + gap}px`;
 }
 

@@ -6,12 +6,12 @@ function legendItems(view, edges, largest, scaleWidth) {
   const gradient = Array.from({ length: 40 }, (_, at) =>
     drawn("rect", { x: 60 + at * 3, y: 5, width: 3.2, height: 11, fill: colourOfEffect((at + 0.5) / 40) }));
   items.push({
-    room: 60 + 120 + 8 + textWidth("helps", 11),
+    space: 60 + 120 + 8 + textWidth("helps", 11),
     parts: [text(0, "misleads"), ...gradient, text(60 + 120 + 8, "helps")],
     words: "Effect of an edge: 0 misleads, 0.5 no difference, 1 helps",
   });
   items.push({
-    room: 34 + textWidth("effect below 0.45", 11),
+    space: 34 + textWidth("effect below 0.45", 11),
     parts: [
       drawn("path", {
         class: "visible", d: "M0,10 H28", stroke: colourOfEffect(0.1), "stroke-width": 4, "stroke-dasharray": dashes(4),
@@ -22,7 +22,7 @@ function legendItems(view, edges, largest, scaleWidth) {
   });
   const sample = number(largest, largest < 0.1 ? 4 : 2);
   items.push({
-    room: 34 + textWidth(`attention ${sample}`, 11),
+    space: 34 + textWidth(`attention ${sample}`, 11),
     parts: [
       drawn("path", { class: "visible", d: "M0,10 H28", stroke: colourOfEffect(0.5), "stroke-width": scaleWidth }),
       text(34, `attention ${sample}`),
@@ -34,14 +34,14 @@ function legendItems(view, edges, largest, scaleWidth) {
   for (const place of present.filter((one) => state.coloured.includes(one)).sort((one, other) => one - other)) {
     const name = shortened(className(place), 150, 11);
     items.push({
-      room: 16 + textWidth(name, 11),
+      space: 16 + textWidth(name, 11),
       parts: [drawn("circle", { class: `dot ${classOf(place)}`, cx: 5, cy: 10, r: 5 }), text(16, name)],
       words: null,
     });
   }
   if (present.some((place) => !state.coloured.includes(place))) {
     items.push({
-      room: 16 + textWidth("other classes", 11),
+      space: 16 + textWidth("other classes", 11),
       parts: [drawn("circle", { class: "dot reference", cx: 5, cy: 10, r: 5 }), text(16, "other classes")],
       words: null,
     });
@@ -50,7 +50,7 @@ function legendItems(view, edges, largest, scaleWidth) {
     && edge.runs.some((run) => run.source_predicted[0] !== edge.source.class));
   if (wrong) {
     items.push({
-      room: 22 + textWidth("ring: predicted otherwise", 11),
+      space: 22 + textWidth("ring: predicted otherwise", 11),
       parts: [
         drawn("circle", { class: "dot unknown", cx: 8, cy: 10, r: 4 }),
         drawn("circle", { class: "ring reference", cx: 8, cy: 10, r: 7.5 }),
@@ -66,10 +66,10 @@ function drawLegend(view, edges, width) {
   const { largest, width: wide } = widthScale(edges, view.runs, geometry(view, edges, width));
   const items = legendItems(view, edges, largest, wide(largest));
   let [x, y] = [0, 0];
-  const groups = items.map(({ room, parts }) => {
-    if (x > 0 && x + room > width) [x, y] = [0, y + 22];
+  const groups = items.map(({ space, parts }) => {
+    if (x > 0 && x + space > width) [x, y] = [0, y + 22];
     const group = drawn("g", { transform: `translate(${x}, ${y})` }, ...parts);
-    x += room + 20;
+    x += space + 20;
     return group;
   });
   const words = items.map((item) => item.words).filter(Boolean).join(". ");

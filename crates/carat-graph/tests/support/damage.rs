@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Calls `read` with the file cut at every length, which it is told, and with a bit of every byte flipped. Then restores
-/// the file.
+/// Calls `read` for the file cut at every length, with that length, and for a flipped bit in every byte, with `None`.
+/// Then restores the file.
 pub fn with_every_damage(path: &Path, mut read: impl FnMut(Option<usize>)) {
     let whole = std::fs::read(path).unwrap();
     for at in 0..whole.len() {

@@ -64,7 +64,8 @@ impl Comparison {
         paired_effect(&self.changes)
     }
 
-    /// Mean change with its interval, both in percent of the opponent's mean over the same pairs; `None` where that is 0.
+    /// Mean change with its interval, both in percent of the opponent's mean over the same pairs; `None` where that is
+    /// 0.
     pub fn percent(&self) -> Option<PairedEffect> {
         let change = self.change()?;
         // Not `before`, in which an opponent of several pairs counts once.
@@ -75,8 +76,8 @@ impl Comparison {
         (opponent > 0.0).then_some(scaled)
     }
 
-    /// Mean of the pairs' changes in percent, as the paper's appendix has it. Pairs with a small opponent weigh more in it than
-    /// in [`Comparison::percent`].
+    /// Mean of the pairs' changes in percent, as the paper's appendix has it. Pairs with a small opponent weigh more in
+    /// it than in [`Comparison::percent`].
     pub fn mean_percent(&self) -> Option<f64> {
         Spread::of(&self.percents).map(|spread| spread.mean)
     }

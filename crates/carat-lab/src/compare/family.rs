@@ -29,7 +29,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Compares on every dataset. Those for which `counts` is false are shown, but neither counted nor part of the correction.
+    /// Compares on every dataset. Those for which `counts` is false are shown, but neither counted nor part of the
+    /// correction.
     pub fn of(
         pairing: &Pairing<'_>,
         datasets: &[String],
@@ -145,7 +146,8 @@ mod tests {
     fn what_is_found_is_said_with_its_counts() {
         assert_eq!(
             family().sentence(),
-            "lower test loss in 2 of 3 datasets at p < 0.05 under protocol best (2 after Holm's correction; higher in 1)"
+            "lower test loss in 2 of 3 datasets at p < 0.05 under protocol best (2 after Holm's correction; higher in \
+             1)"
         );
         let empty = Family { rows: Vec::new(), ..family() };
         assert_eq!(empty.sentence(), "nothing to compare in test loss under protocol best yet");

@@ -1,4 +1,5 @@
-//! Stopping rules compared on the same trainings: what each would have kept, read off the curves, without training again.
+//! Stopping rules compared on the same trainings: what each would have kept, read off the curves, without training
+//! again.
 
 use std::collections::BTreeSet;
 
@@ -77,9 +78,9 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
         columns,
         rows,
     };
-    let paragraph = "How much of a gain hangs on when training stops? Every epoch's losses are in the store, so other rules can be \
-                     read off the same trainings. Where the baseline's loss falls far below that of the paper's rule, its gain \
-                     is gain over a network that was trained for too long.";
+    let paragraph = "How much of a gain hangs on when training stops? Every epoch's losses are in the store, so other \
+                     rules can be read off the same trainings. Where the baseline's loss falls far below that of the \
+                     paper's rule, its gain is gain over a network that was trained for too long.";
     (!table.rows.is_empty()).then(|| Section {
         id: "stopping".into(),
         title: "Stopping rules".into(),

@@ -1,7 +1,7 @@
 //! Does CAR help on a graph, at which strength, and how sure is that: a plain answer from whatever runs there are.
 //!
-//! The answer is about one variant of CAR, the paper's where there is a choice. Its strength is chosen on validation nodes, and
-//! every number of the answer is over the settings that the choice was made on.
+//! The answer is about one variant of CAR, the paper's where there is a choice. Its strength is chosen on validation
+//! nodes, and every number of the answer is over the settings that the choice was made on.
 
 mod choice;
 mod sentence;
@@ -53,8 +53,8 @@ fn section(number: usize, data: &str, names: &BTreeSet<&str>, runs: &[Run]) -> S
     if choices.is_empty() {
         let runs = words::counted(runs.len(), "run");
         blocks.push(Block::Paragraph(format!(
-            "On {data} there is nothing to compare yet: among {runs}, no causally regularised one has the baseline of its setting \
-             (lambda 0)."
+            "On {data} there is nothing to compare yet: among {runs}, no causally regularised one has the baseline of \
+             its setting (lambda 0)."
         )));
     } else {
         blocks.push(Block::Table(figures(number, data, &choices)));
@@ -69,17 +69,19 @@ fn section(number: usize, data: &str, names: &BTreeSet<&str>, runs: &[Run]) -> S
 
 fn notes(runs: &[&Run]) -> String {
     let mut text = format!(
-        "lambda is the one with the lowest mean validation loss over the settings that all strengths share, so test nodes had no \
-         part in the choice. Pairs are runs of the same setting, intervals are 95 % bootstrap intervals of the mean change, and \
-         percents are the mean change in percent of the baseline's mean over the same pairs; an interval that goes \
-         beyond 100 % says that a few pairs with large losses decide the mean. {}. The constant control replaces \
-         every effect by 0.5: what it gains is smoothing of attention. attention_auc is the probability that attention ranks a \
-         same-label in-edge above another; smoothing alone has no reason to raise it.",
+        "lambda is the one with the lowest mean validation loss over the settings that all strengths share, so test \
+         nodes had no part in the choice. Pairs are runs of the same setting, intervals are 95 % bootstrap intervals \
+         of the mean change, and percents are the mean change in percent of the baseline's mean over the same pairs; \
+         an interval that goes beyond 100 % says that a few pairs with large losses decide the mean. {}. The constant \
+         control replaces every effect by 0.5: what it gains is smoothing of attention. attention_auc is the \
+         probability that attention ranks a same-label in-edge above another; smoothing alone has no reason to raise \
+         it.",
         words::P_MEANING
     );
     if Measure::AttentionAuc.is_coarse(runs) {
         text.push_str(
-            " It is too coarse here to tell anything: over all runs it takes fewer than five values, so it rests on very few nodes.",
+            " It is too coarse here to tell anything: over all runs it takes fewer than five values, so it rests on \
+             very few nodes.",
         );
     }
     text
@@ -183,8 +185,8 @@ fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
     let mut columns = vec![Column::words("variant"), Column::words("protocol"), Column::words("lambda")];
     columns.extend(["pairs", "change of test loss", "p"].map(Column::numbers));
     let caption = format!(
-        "{data}: other variants at hand, each against its own baselines. They took no part in the choice; their settings differ, so \
-         their changes do not compare with those above"
+        "{data}: other variants at hand, each against its own baselines. They took no part in the choice; their \
+         settings differ, so their changes do not compare with those above"
     );
     (!rows.is_empty()).then(|| Table { name: format!("verdict-{number}-variants"), caption, columns, rows })
 }
@@ -216,9 +218,10 @@ fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
     let panels: Vec<ChartPanel> = choices.iter().map(panel).filter(|panel| panel.marks.len() > 2).collect();
     (!panels.is_empty()).then(|| Chart {
         title: "Change of the test loss by strength".into(),
-        caption: "Every pair's change in percent of its own baseline. Boxes span the quartiles, whiskers the extremes; below 0 CAR \
-                  is better."
-            .into(),
+        caption:
+            "Every pair's change in percent of its own baseline. Boxes span the quartiles, whiskers the extremes; \
+                  below 0 CAR is better."
+                .into(),
         series: vec!["other strengths".into(), "chosen by validation".into()],
         panels,
     })

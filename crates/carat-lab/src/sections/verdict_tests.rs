@@ -17,7 +17,8 @@ fn texts(row: &[Cell]) -> Vec<&str> {
     row.iter().map(|cell| cell.text.as_str()).collect()
 }
 
-/// Eight settings at lambda 1 and 5. `gains` are what causal and its control gain at lambda 1; at lambda 5 causal loses.
+/// Eight settings at lambda 1 and 5. `gains` are what causal and its control gain at lambda 1; at lambda 5 causal
+/// loses.
 fn runs(causal: f64, control: Option<f64>) -> Vec<Run> {
     let mut runs = Vec::new();
     for hidden in 1..=8 {
@@ -44,7 +45,8 @@ fn sentence(runs: &[Run]) -> String {
 fn a_gain_is_told_with_its_size_and_certainty() {
     let said = sentence(&runs(0.2, None));
     // Losses of 2 fall by 0.2 to 0.216.
-    let start = "On mygraph, CAR lowers the test loss by 10.4 % (95 % interval 10.3 % to 10.6 %, p 0.004, 8 pairs) at lambda 1 under";
+    let start = "On mygraph, CAR lowers the test loss by 10.4 % (95 % interval 10.3 % to 10.6 %, p 0.004, 8 pairs) at \
+        lambda 1 under";
     assert!(said.starts_with(start), "{said}");
     assert!(said.contains("protocol best; without runs of the constant control at this strength"), "{said}");
     assert!(!said.contains("Validation would"), "{said}");
@@ -67,7 +69,8 @@ fn smoothing_is_called_smoothing() {
 #[test]
 fn harm_is_called_harm() {
     let said = sentence(&runs(-0.2, Some(0.1)));
-    let start = "On mygraph, CAR raises the test loss by 10.5 % (95 % interval 10.3 % to 10.6 %, p of harm 0.004, 8 pairs) at lambda 1";
+    let start = "On mygraph, CAR raises the test loss by 10.5 % (95 % interval 10.3 % to 10.6 %, p of harm 0.004, 8 \
+        pairs) at lambda 1";
     assert!(said.starts_with(start), "{said}");
     assert!(said.contains("; a constant target lowers it: the causal effects do harm."), "{said}");
     let both = sentence(&runs(-0.2, Some(-0.1)));

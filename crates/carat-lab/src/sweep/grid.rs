@@ -8,7 +8,8 @@
 //! protocol = ["paper", "best"]
 //! ```
 //!
-//! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) stands in a list of lists.
+//! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) stands in a list of
+//! lists.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -47,8 +48,8 @@ impl Grid {
             .with("protocol", ["paper", "best"])
     }
 
-    /// A grid that tells in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal arm and
-    /// its constant control, 3 seeds, both protocols.
+    /// A grid that tells in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal
+    /// arm and its constant control, 3 seeds, both protocols.
     pub fn small(data: &str) -> Self {
         Self::new()
             .with("data", [data])
@@ -107,8 +108,8 @@ impl Grid {
         self.values.contains_key(name)
     }
 
-    /// Every run once, in the order of the lists. What a baseline does not read is set to its default, so that the baselines
-    /// of all arms are one run.
+    /// Every run once, in the order of the lists. What a baseline does not read is set to its default, so that the
+    /// baselines of all arms are one run.
     pub fn runs(&self) -> Result<Vec<TrainConfig>, Error> {
         for (name, values) in &self.values {
             check_setting(name, values)?;
@@ -204,7 +205,8 @@ mod tests {
 
     #[test]
     fn cal_is_one_run_for_each_of_its_strengths_and_others_do_not_read_them() {
-        let lists = "data = 'x'\nmodel = ['attention', 'gcn', 'cal']\nhidden = 8\nheads = 2\nlambda1 = [0.2, 1]\nlambda = [0, 1]";
+        let lists = "data = 'x'\nmodel = ['attention', 'gcn', 'cal']\nhidden = 8\nheads = 2\nlambda1 = [0.2, \
+            1]\nlambda = [0, 1]";
         let runs = grid(lists).unwrap().runs().unwrap();
         let count = |model| runs.iter().filter(|run| run.model == model).count();
         assert_eq!([ModelKind::Attention, ModelKind::Gcn, ModelKind::Cal].map(count), [2, 1, 2]);

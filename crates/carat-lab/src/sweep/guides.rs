@@ -14,7 +14,8 @@ type Scores = Arc<Mutex<Option<Arc<Vec<f32>>>>>;
 pub(super) struct Guides(Mutex<HashMap<String, Scores>>);
 
 impl Guides {
-    /// The graph that a run is trained on: the data, or what its guide leaves of it. `None` where the sweep was interrupted.
+    /// The graph that a run is trained on: the data, or what its guide leaves of it. `None` where the sweep was
+    /// interrupted.
     pub(super) fn graph_of(
         &self,
         dataset: &Dataset,

@@ -8,9 +8,9 @@ use super::curve::Curve;
 use super::run::{Run, TrainingCurve};
 use super::store::{CODE, Record, Store};
 
-/// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of this
-/// code are taken, or else of the one with the latest result; where they hold results on several contents of one dataset,
-/// those on the latest. The rest is counted.
+/// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of
+/// this code are taken, or else of the one with the latest result; where they hold results on several contents of one
+/// dataset, those on the latest. The rest is counted.
 pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut records: Vec<Record> = Vec::new();
     for store in stores {

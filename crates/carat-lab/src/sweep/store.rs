@@ -63,7 +63,8 @@ CREATE VIEW IF NOT EXISTS results AS
 SELECT config ->> 'data' AS data, config ->> 'split' AS split, config ->> 'arch' AS arch, config ->> 'layers' AS layers,
     config ->> 'heads' AS heads, config ->> 'hidden' AS hidden, config ->> 'lambda' AS lambda,
     config ->> 'regulariser' AS regulariser, config ->> 'seed' AS seed, config ->> 'protocol' AS protocol,
-    test_loss, test_accuracy, val_loss, val_accuracy, attention_kl, uniform_kl, attention_auc, epochs, train_seconds, error
+    test_loss, test_accuracy, val_loss, val_accuracy, attention_kl, uniform_kl, attention_auc, epochs, train_seconds, \
+    error
 FROM runs;
 ";
 
@@ -117,14 +118,14 @@ impl Store {
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
         // SQLite says only that it cannot open the file; we know why.
         std::fs::File::open(path).map_err(|e| DataError::read(path, e))?;
-        // A connection that may write tidies up SQLite's side files when it ends; a file that may not be written is still
-        // opened, to read.
+        // A connection that may write tidies up SQLite's side files when it ends; a file that may not be written is
+        // still opened, to read.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
         let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         if read.is_err_and(|e| matches!(e.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))) {
-            // Somebody else's store, in a folder where SQLite can make no side files: nobody can be writing to it from here,
-            // and it is read as it lies there.
+            // Somebody else's store, in a folder where SQLite can make no side files: nobody can be writing to it from
+            // here, and it is read as it lies there.
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connection = Connection::open_with_flags(immutable(path), flags).map_err(|e| problem(path, &e))?;
         }
@@ -165,8 +166,8 @@ impl Store {
         work(&mut self.connection()).map_err(|e| problem(&self.path, &e))
     }
 
-    /// Takes the missing runs of a training on for `worker`, unless a process that is alive has it. Runs that are there by now
-    /// leave the training.
+    /// Takes the missing runs of a training on for `worker`, unless a process that is alive has it. Runs that are there
+    /// by now leave the training.
     pub(super) fn claim(&self, training: &mut Training, worker: &Worker) -> Result<Claim, Error> {
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,4 +1,5 @@
-//! Who computes what: a worker is a process at work on a store, alive as long as it holds the lock on a file of its own.
+//! Who computes what: a worker is a process at work on a store, alive as long as it holds the lock on a file of its
+//! own.
 //!
 //! The system frees the lock when the process ends, however it ends, so that others can take over what a killed one had
 //! claimed: at once, and never from one that is merely slow.

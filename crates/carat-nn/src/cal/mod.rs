@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! x        = ReLU(BN(features) W^T)                        stem
-//! x        = ReLU(GAT(BN(x)))                              L times; heads concatenated, every node attends to itself too
-//! (c, o)   = 2-way softmax of linear maps of [x_i || x_j]  for every edge, and of x_n for every node: shares of context
-//!                                                          and object
+//! x        = ReLU(GAT(BN(x)))                              L times; heads concatenated, with self-loops
+//! (c, o)   = 2-way softmax of linear maps of [x_i || x_j]  for every edge, and of x_n for every node: shares of
+//!                                                          context and object
 //! x_c      = ReLU(GCN_c(BN(c_n x_n)))                      edges weighted by c_ij; likewise x_o
 //! context  = MLP_c(x_c)        object = MLP_o(x_o)         MLP: BN, linear, ReLU, BN, linear
 //! combined = MLP_co(x_o + x_c of another node)             the other nodes are a random permutation
 //! loss     = NLL(object) + lambda1 KL(uniform || context) + lambda2 NLL(combined)
 //! ```
 //!
-//! The loss is over the labelled nodes; prediction is the object's. `docs/cal.md` lists where this differs from the authors' code.
+//! The loss is over the labelled nodes; prediction is the object's. `docs/cal.md` lists where this differs from the
+//! authors' code.
 //!
 //! As in the authors' code, self-loops of the data are replaced by one per node, of weight 1 in the GCN; the stem's
 //! map has no bias; batch normalisation starts with weight 1 and bias 0.0001. Names in a model file are those of the
@@ -135,8 +136,8 @@ impl<T: Real> Cal<T> {
         &self.work.heads[place].scores
     }
 
-    /// As [`WholeGraphModel::loss_and_gradient`], with a permutation of one's own: node n's object is put into the context of
-    /// node `permutation[n]`.
+    /// As [`WholeGraphModel::loss_and_gradient`], with a permutation of one's own: node n's object is put into the
+    /// context of node `permutation[n]`.
     pub fn loss_in_contexts(
         &mut self,
         graph: &WholeGraph<T>,

@@ -30,8 +30,8 @@ pub(super) fn likelihood<T: Real>(
     })
 }
 
-/// Mean divergence of the predictions from a uniform distribution, KL(uniform || prediction); fills `state.d_scores` with its
-/// gradient times `strength`.
+/// Mean divergence of the predictions from a uniform distribution, KL(uniform || prediction); fills `state.d_scores`
+/// with its gradient times `strength`.
 pub(super) fn uniformity<T: Real>(nodes: &[u32], classes: usize, strength: f64, state: &mut HeadState<T>) -> f64 {
     let weight = T::from_f64(strength / nodes.len().max(1) as f64);
     over_labelled(nodes, classes, state, |_, scores, gradient| {
@@ -51,8 +51,9 @@ fn divergence<T: Real>(scores: &[T], weight: T, gradient: &mut [T]) -> f64 {
     total.ln() - mean - classes.ln()
 }
 
-/// The mean of a loss over some nodes' scores, and its gradient in `state.d_scores`, which is 0 for all other nodes. `rows` gets
-/// the numbers of some of the nodes, their scores and room for their gradients, and gives the sum of their losses.
+/// The mean of a loss over some nodes' scores, and its gradient in `state.d_scores`, which is 0 for all other nodes.
+/// `rows` gets the numbers of some of the nodes, their scores and room for their gradients, and gives the sum of their
+/// losses.
 fn over_labelled<T: Real>(
     nodes: &[u32],
     classes: usize,

@@ -7,7 +7,8 @@
 //! BN(x) W^T = x (W diag(s))^T + W t
 //! ```
 //!
-//! Of d_z, the gradient before the ReLU, the way back needs M = x^T d_z, which is as sparse, and r = sum over nodes of d_z:
+//! Of d_z, the gradient before the ReLU, the way back needs M = x^T d_z, which is as sparse, and r = sum over nodes of
+//! d_z:
 //!
 //! ```text
 //! d_W_fc    = s_c M_cf + t_c r_f          d_bias_c = d_t_c = sum_f W_fc r_f
@@ -28,7 +29,8 @@ use crate::whole_graph::WholeGraph;
 /// Features per chunk.
 const CHUNK_FEATURES: usize = 64;
 
-/// Normalisation of the features and the map to the hidden width. As in CAL, the map has no bias: the normalisation has.
+/// Normalisation of the features and the map to the hidden width. As in CAL, the map has no bias: the normalisation
+/// has.
 #[derive(Debug, Clone)]
 pub(super) struct Stem {
     norm: BatchNorm,

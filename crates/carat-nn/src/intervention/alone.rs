@@ -1,5 +1,5 @@
-//! Deletions that change what their own target reads and comes to, and nothing that another node reads: all of one layer,
-//! and of two layers all but those of targets that are among their own sources.
+//! Deletions that change what their own target reads and comes to, and nothing that another node reads: all of one
+//! layer, and of two layers all but those of targets that are among their own sources.
 //!
 //! The pass with all edges is only read, so each thread takes some deletions from their in-edges to their class scores,
 //! and finds what it has written in its own cache.

@@ -10,12 +10,12 @@
 //! A_l(n) = {n} and every j within L - l hops of n that is in A_(l-1)(n) or reads a node in it
 //! ```
 //!
-//! For L = 1 and 2 that is n itself ([`alone`]). Each member of A_l becomes a target of its own: the node once more, with its
-//! changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without the edge. All targets
-//! of all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
+//! For L = 1 and 2 that is n itself ([`alone`]). Each member of A_l becomes a target of its own: the node once more,
+//! with its changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without the
+//! edge. All targets of all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
 //!
-//! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters: each
-//! deletion has a copy of its graph without the edge, and the copies go through all layers side by side.
+//! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters:
+//! each deletion has a copy of its graph without the edge, and the copies go through all layers side by side.
 
 mod alone;
 
@@ -240,8 +240,8 @@ impl<T: Real> Network<T> {
 }
 
 impl<T: Real> Rerun<T> {
-    /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node that
-    /// is changed itself; such sources are numbered from `sources` on, in the order of `before`.
+    /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node
+    /// that is changed itself; such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
         let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
         now.clear();
@@ -328,8 +328,8 @@ mod tests {
     use super::*;
     use crate::{AttentionKind, Input, NetworkConfig, check};
 
-    /// A hub, a target with two in-edges and one with none; with and without a target that reads itself and one that reads
-    /// another.
+    /// A hub, a target with two in-edges and one with none; with and without a target that reads itself and one that
+    /// reads another.
     #[test]
     fn deletions_are_exact_where_two_layers_are_computed_together() {
         for loops in [false, true] {

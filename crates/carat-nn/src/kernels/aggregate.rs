@@ -270,8 +270,8 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule, and the
-/// kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
+/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule,
+/// and the kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
     block: Block<'_>,
     shape: Shape<'_, T>,
@@ -337,8 +337,8 @@ fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, value
     sums[first..first + H].copy_from_slice(&some);
 }
 
-/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and the
-/// kind's own part.
+/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and
+/// the kind's own part.
 struct SourceRows<'a, T, C, G> {
     block: Block<'a>,
     shape: Shape<'a, T>,

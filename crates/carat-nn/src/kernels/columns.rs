@@ -1,4 +1,5 @@
-//! Walks over the columns of rows in pieces of a few vectors, so that a kernel's sums stay in registers while rows go by.
+//! Walks over the columns of rows in pieces of a few vectors, so that a kernel's sums stay in registers while rows go
+//! by.
 //!
 //! The last vector of a row that is not a whole number of them ends with the row and overlaps the one before it. Both
 //! belong to one piece, which reads all it needs before it writes, so that the overlap is computed twice and right.

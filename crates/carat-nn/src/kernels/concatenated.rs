@@ -140,8 +140,8 @@ impl<T: Real> WeightedRows<T, 1> for InRows<'_, '_, T> {
     }
 }
 
-/// Back over targets: fills the gradients of the edges' sums of scores (`d_score`, edges x heads) and of the targets' own
-/// scores (`d_target`, targets x heads).
+/// Back over targets: fills the gradients of the edges' sums of scores (`d_score`, edges x heads) and of the targets'
+/// own scores (`d_target`, targets x heads).
 pub(crate) fn backward_targets<T: Real>(
     shape: Shape<'_, T>,
     saved: Saved<'_, T>,

@@ -4,8 +4,8 @@
 //! out_j = own_j h_j + sum over in-edges (i, j) of w_ij h_i
 //! ```
 //!
-//! and its gradients. A graph convolution is this with weights that degrees decide; where weights are learned, they have
-//! a gradient too.
+//! and its gradients. A graph convolution is this with weights that degrees decide; where weights are learned, they
+//! have a gradient too.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -190,7 +190,8 @@ mod tests {
             for j in 0..9 {
                 let dot = |i: usize| (0..width).map(|c| h[i * width + c] * d_out[j * width + c]).sum::<f64>();
                 prop_assert!((d_own[j] - dot(j)).abs() < 1e-12);
-                let in_edges = (block.offsets()[j]..block.offsets()[j + 1]).map(|e| (block.sources()[e] as usize, w[e], Some(e)));
+                let in_edges = block.offsets()[j]..block.offsets()[j + 1];
+                let in_edges = in_edges.map(|e| (block.sources()[e] as usize, w[e], Some(e)));
                 for (i, weight, edge) in in_edges.chain([(j, own[j], None)]) {
                     for c in 0..width {
                         expected[j * width + c] += weight * h[i * width + c];

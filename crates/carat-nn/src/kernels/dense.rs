@@ -170,8 +170,8 @@ pub(crate) fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// gradient = (gradient + addition) * LeakyReLU'(input), where the addition is to the first rows; the derivative is told from
-/// the output, which has the input's sign. Writes the sums of the columns. One pass over the gradient.
+/// gradient = (gradient + addition) * LeakyReLU'(input), where the addition is to the first rows; the derivative is
+/// told from the output, which has the input's sign. Writes the sums of the columns. One pass over the gradient.
 pub(crate) fn add_rows_leaky_relu_backward<T: Real>(
     gradient: &mut [T],
     addition: Matrix<'_, T>,

@@ -1,5 +1,5 @@
-//! Heads in groups of up to three, which kernels take side by side: their sums fit the registers together, and where each
-//! would wait for its last result they wait at once.
+//! Heads in groups of up to three, which kernels take side by side: their sums fit the registers together, and where
+//! each would wait for its last result they wait at once.
 
 use pulp::Simd;
 
@@ -14,8 +14,8 @@ pub(crate) fn head_group(left: usize) -> usize {
     if left == 4 { 2 } else { left.min(3) }
 }
 
-/// For every group of heads, `$work` with `$first` as the group's first head and the constant `$group` as its number of heads.
-/// A macro, because a closure cannot have the number as a constant.
+/// For every group of heads, `$work` with `$first` as the group's first head and the constant `$group` as its number of
+/// heads. A macro, because a closure cannot have the number as a constant.
 macro_rules! by_heads {
     ($heads:expr, |$first:ident, $group:ident| $work:expr) => {{
         let heads: usize = $heads;

@@ -1,10 +1,11 @@
 //! The loops that do the work: free functions over slices and blocks, apart from the network that calls them.
 //!
 //! Each kernel is compiled for plain x86-64, AVX2 and AVX-512 (or NEON), and the best is chosen when it is called.
-//! Sums that must stay in registers are written with vectors of the machine's width ([`simd`]); the other bodies are plain
-//! loops, which the compiler turns into vector code for each target.
+//! Sums that must stay in registers are written with vectors of the machine's width ([`simd`]); the other bodies are
+//! plain loops, which the compiler turns into vector code for each target.
 
-// Arrays of sums are walked side by side by index; iterators over four of them at once would hide which belongs to which.
+// Arrays of sums are walked side by side by index; iterators over four of them at once would hide which belongs to
+// which.
 #![allow(clippy::needless_range_loop)]
 
 pub(crate) mod additive;

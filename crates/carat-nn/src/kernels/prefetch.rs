@@ -13,8 +13,8 @@ pub(crate) struct Lookahead {
 }
 
 impl Lookahead {
-    /// For a pass whose edges read anywhere in `matrix`. Where that fits the caches, asking costs more than it saves, and
-    /// the edges asked for are beyond any list's end.
+    /// For a pass whose edges read anywhere in `matrix`. Where that fits the caches, asking costs more than it saves,
+    /// and the edges asked for are beyond any list's end.
     #[inline(always)]
     pub(crate) fn over<T>(matrix: &[T]) -> Self {
         if size_of_val(matrix) > CACHED_BYTES {
@@ -48,7 +48,8 @@ pub(crate) fn prefetch_row<T>(matrix: &[T], row: u32, width: usize) {
     }
 }
 
-/// Asks for values by edge, `width` each, that a pass over sources will read some edges after those that leave `source`.
+/// Asks for values by edge, `width` each, that a pass over sources will read some edges after those that leave
+/// `source`.
 #[inline(always)]
 pub(crate) fn prefetch_edges<T>(block: Block<'_>, source: usize, ahead: Lookahead, values: [&[T]; 2], width: usize) {
     let (_, edges) = block.out_edges_from(source);

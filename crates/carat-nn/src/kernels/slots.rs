@@ -1,6 +1,7 @@
 //! Sums over in-edges of rows that a matrix is still to meet, so that it meets few of them.
 //!
-//! A target j has K heads and sums the same rows r_i for each, with weights alpha_ijk. What it wants is the sums of W r_i + b:
+//! A target j has K heads and sums the same rows r_i for each, with weights alpha_ijk. What it wants is the sums of W
+//! r_i + b:
 //!
 //! ```text
 //! slot_jk = sum_i alpha_ijk r_i         agg_jk = W slot_jk + b                          more in-edges than heads
@@ -206,8 +207,9 @@ pub(crate) fn share_out_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// What the gradients of some targets' scores follow from: attention of all targets and the gradient that reaches the scores
-/// of the first edges directly; of those at hand what the matrix made of their slots, and the gradients of agg and of the slots.
+/// What the gradients of some targets' scores follow from: attention of all targets and the gradient that reaches the
+/// scores of the first edges directly; of those at hand what the matrix made of their slots, and the gradients of agg
+/// and of the slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Saved<'a, T> {
     pub(crate) alpha: &'a [T],

@@ -60,7 +60,8 @@ fn divide_by_sum<T: Real, const H: usize>(values: &mut [T], heads: usize, first:
     }
 }
 
-/// The gradient with respect to the scores of one target's in-edges from that with respect to their attention, in place:
+/// The gradient with respect to the scores of one target's in-edges from that with respect to their attention, in
+/// place:
 ///
 /// ```text
 /// d_score_i = alpha_i (d_alpha_i - sum_m alpha_m d_alpha_m) + direct_i
@@ -119,7 +120,8 @@ pub(crate) fn exp_all_f32<S: Simd>(simd: S, values: &mut [f32]) {
 
 #[inline(always)]
 fn exp_f32<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    /// Added to a small number and taken off again, this rounds to the nearest integer, which it leaves in the low bits.
+    /// Added to a small number and taken off again, this rounds to the nearest integer, which it leaves in the low
+    /// bits.
     const ROUND: f32 = 12_582_912.0;
     /// ln 2 in two parts: the first has few bits, so that n times it is exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];

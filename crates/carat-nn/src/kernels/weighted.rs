@@ -17,8 +17,8 @@ pub(crate) trait WeightedRows<T, const H: usize> {
     fn add_to(&self, sums: &mut impl RowSums<T, H>);
 }
 
-/// Sums under way. A trait rather than a closure, because only a named function can be inlined by force, and a body that
-/// is not inlined into the kernel is compiled for the plainest machine.
+/// Sums under way. A trait rather than a closure, because only a named function can be inlined by force, and a body
+/// that is not inlined into the kernel is compiled for the plainest machine.
 pub(crate) trait RowSums<T, const H: usize> {
     /// sum_h += weight_h * row
     fn add(&mut self, weights: [T; H], row: &[T]);

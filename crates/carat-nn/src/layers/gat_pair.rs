@@ -1,7 +1,7 @@
 //! Two GAT layers at once: sums first, then both layers' matrices.
 //!
-//! Nothing stands between two layers but weighted sums and matrices. So the upper layer can sum the lower one's sums, and
-//! the lower one's matrices come afterwards, too:
+//! Nothing stands between two layers but weighted sums and matrices. So the upper layer can sum the lower one's sums,
+//! and the lower one's matrices come afterwards, too:
 //!
 //! ```text
 //! below_jm = sum_i alpha1_ijm h_i                     the lower layer's sums; below_j is all K side by side
@@ -12,8 +12,8 @@
 //! out_n    = (1/K) sum_k W2_k agg_nk + bias2
 //! ```
 //!
-//! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources: with three
-//! heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
+//! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources:
+//! with three heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
 //!
 //! Deletions read (1/K) W1 below_j + bias1 of every source j itself. Where deletions are to follow, the forward pass
 //! forms those rows and sums them, and only the backward pass has slots.
@@ -43,7 +43,8 @@ use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
-/// Multiply-adds of a matrix product that take as long as one of a pass over edges, by which it is decided whether a pair pays.
+/// Multiply-adds of a matrix product that take as long as one of a pass over edges, by which it is decided whether a
+/// pair pays.
 const EDGE_WORK: usize = 4;
 
 /// The same by which the shares of two threads took equally long on Cora.
@@ -83,7 +84,8 @@ impl<T: Real> LayerPair<T> for GatPair {
         let (row, all) = (lower.width, lower.heads * lower.width);
         let slots = slots::begins(above, shape.heads)[above.num_targets()] as f64;
         let summed = slots::summed_edges(above, shape.heads) as f64;
-        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes'
+        // scores.
         let lower_operations =
             6.0 * slots * all * row + 6.0 * lower.edges * all + 6.0 * (lower.sources + lower.targets) * all;
         let upper_operations = 6.0 * upper.targets * all * row
@@ -325,8 +327,8 @@ impl<'a, T: Real> Layers<'a, T> {
         let mut is_source = vec![false; block.num_sources()];
         block.sources().iter().for_each(|&i| is_source[i as usize] = true);
         let both: Vec<usize> = (0..targets).filter(|&n| is_source[n]).collect();
-        // Targets come first among the sources. The outputs of those that are sources are computed right before those of all
-        // others, and then moved to their places, none of which lies behind.
+        // Targets come first among the sources. The outputs of those that are sources are computed right before those
+        // of all others, and then moved to their places, none of which lies behind.
         let begin = targets - both.len();
         let rows = block.num_sources() - begin;
         row_chunks(rows, all * width).run(Rows::new(&mut between[begin * width..], width), |range, out| {
@@ -460,7 +462,8 @@ mod tests {
     type Gradients = ([Vec<f64>; 2], Vec<f64>);
 
     proptest! {
-        /// Whether or not it pays, and on any graph: targets with more and with fewer in-edges than heads, and with none.
+        /// Whether or not it pays, and on any graph: targets with more and with fewer in-edges than heads, and with
+        /// none.
         #[test]
         fn two_layers_together_equal_one_after_the_other(
             edges in proptest::collection::vec((0u32..12, 0u32..12), 0..40),
@@ -513,7 +516,8 @@ mod tests {
             let mut pair_kept = State::default();
             let mut found_between = vec![f64::NAN; between.len()];
             together.fill(f64::NAN);
-            GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_between), &mut together);
+            let both = [kept_lower, kept_upper];
+            GatPair.forward(layers(&[]), both, &mut pair_kept, Some(&mut found_between), &mut together);
             prop_assert!(close(&together, &out));
             prop_assert!(close(&kept[1].targets.alpha, &one_by_one[1].targets.alpha));
             for n in 0..above.num_sources() {

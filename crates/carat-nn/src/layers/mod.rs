@@ -1,7 +1,7 @@
 //! Attention layers, one file per kind, equal to PyG's parameter for parameter.
 //!
-//! A new kind is one file that implements [`Attention`], inside this crate or out of it; one that comes with carat is also
-//! one line in [`AttentionKind`].
+//! A new kind is one file that implements [`Attention`], inside this crate or out of it; one that comes with carat is
+//! also one line in [`AttentionKind`].
 
 mod gat;
 mod gat_pair;

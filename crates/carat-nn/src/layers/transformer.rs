@@ -12,7 +12,8 @@
 //! inputs first: no source is ever projected.
 //!
 //! Where there are many more nodes than columns, queries are not formed either: t_jk = M_k^T h_j + c_k with
-//! M_k = W_q,k^T W_k,k / sqrt(F) and c_k = W_k,k^T b_q,k / sqrt(F) is one product per target instead of two, forward and back.
+//! M_k = W_q,k^T W_k,k / sqrt(F) and c_k = W_k,k^T b_q,k / sqrt(F) is one product per target instead of two, forward
+//! and back.
 
 use carat_graph::Block;
 use pulp::Simd;

@@ -1,5 +1,5 @@
-//! CAL's model: PyTorch's scores, loss, gradients and running statistics; gradients by differences; the same bits for any
-//! number of threads. `tools/golden/make_cal_golden.py` makes the files.
+//! CAL's model: PyTorch's scores, loss, gradients and running statistics; gradients by differences; the same bits for
+//! any number of threads. `tools/golden/make_cal_golden.py` makes the files.
 
 use crate::support::{Golden, small_graph};
 use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels, Split};

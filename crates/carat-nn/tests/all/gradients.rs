@@ -54,7 +54,8 @@ fn examine(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labe
 #[test]
 fn every_parameter_of_every_kind() {
     for arch in AttentionKind::ALL {
-        // A width of 5, and one so small that there are more than four nodes per column, where kinds may take another way.
+        // A width of 5, and one so small that there are more than four nodes per column, where kinds may take another
+        // way.
         for (heads, layers, hidden) in [(1, 1, 5), (3, 1, 5), (1, 2, 5), (3, 2, 5), (2, 3, 5), (3, 1, 3), (2, 2, 3)] {
             let mut rng = ChaCha8Rng::seed_from_u64(42 + layers as u64);
             let graph = graph(&mut rng);

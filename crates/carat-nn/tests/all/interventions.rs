@@ -98,7 +98,8 @@ proptest! {
                     for label in 0..CLASSES {
                         let (ce, exact) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
                         let error = (ce - exact).abs() / exact;
-                        prop_assert!(error < 1e-9, "{arch} K={heads} L={layers} edge ({source}, {node}): {ce} for {exact}");
+                        prop_assert!(error < 1e-9, "{arch} K={heads} L={layers} edge ({source}, {node}): {ce} for \
+                            {exact}");
                     }
                 }
             }

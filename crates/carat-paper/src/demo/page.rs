@@ -31,8 +31,8 @@ pub fn page(report: &DemoReport) -> String {
     page.paragraph(&strength(&report.config));
     page.table(&settings(&report.config));
     page.paragraph(
-        "The same command gives the same numbers on any number of threads. They lie in this file as JSON, with every run, \
-         in the element with the id 'report'.",
+        "The same command gives the same numbers on any number of threads. They lie in this file as JSON, with every \
+         run, in the element with the id 'report'.",
     );
     page.code(&command(&report.config));
     page.data("report", report);
@@ -46,10 +46,10 @@ fn limits(report: &DemoReport) -> Vec<String> {
         "The graph is built for this question. How large an effect is follows from the generator's settings and says \
          nothing about its size on real graphs."
             .into(),
-        "CAR measures effects on training nodes. A simpler model (softmax regression, see the generator's documentation) \
-         tells what to expect of them: with a shortcut weaker than about 0.5, deleting a useful edge hurts a training node \
-         more often than deleting a spurious one; with a stronger one it is the other way round, and effects point to the \
-         wrong edges. A real graph does not tell how strong its shortcuts are."
+        "CAR measures effects on training nodes. A simpler model (softmax regression, see the generator's \
+         documentation) tells what to expect of them: with a shortcut weaker than about 0.5, deleting a useful edge \
+         hurts a training node more often than deleting a spurious one; with a stronger one it is the other way round, \
+         and effects point to the wrong edges. A real graph does not tell how strong its shortcuts are."
             .into(),
         if seeds < Verdict::FEWEST_SEEDS {
             format!("{comparisons} comparisons over few graphs: read the figures, not the probabilities.")
@@ -57,8 +57,8 @@ fn limits(report: &DemoReport) -> Vec<String> {
             let by_chance = comparisons as f64 / 20.0;
             format!("Of {comparisons} comparisons, chance alone would make at most about {by_chance:.0} clear.")
         },
-        "Attention is that of the last layer. What a neighbour passes on is itself a mixture of what it heard, so little \
-         attention on spurious edges in one layer is not the same as no influence."
+        "Attention is that of the last layer. What a neighbour passes on is itself a mixture of what it heard, so \
+         little attention on spurious edges in one layer is not the same as no influence."
             .into(),
     ]
 }
@@ -66,10 +66,10 @@ fn limits(report: &DemoReport) -> Vec<String> {
 fn method(report: &DemoReport) -> String {
     let (graph, train) = (&report.graph, &report.config.train);
     format!(
-        "Each seed draws a graph per strength, with {} training, {} validation and {} test nodes. Runs on one graph with one \
-         attention kind share the initial weights and the batches. Training stops after {} epochs without a new lowest \
-         validation loss and keeps the weights of the lowest. Attention is averaged over heads; its share on spurious edges \
-         is measured on the test nodes that have in-edges of both kinds.",
+        "Each seed draws a graph per strength, with {} training, {} validation and {} test nodes. Runs on one graph \
+         with one attention kind share the initial weights and the batches. Training stops after {} epochs without a \
+         new lowest validation loss and keeps the weights of the lowest. Attention is averaged over heads; its share \
+         on spurious edges is measured on the test nodes that have in-edges of both kinds.",
         graph.train,
         graph.val,
         graph.test,
@@ -85,9 +85,9 @@ fn strength(config: &DemoConfig) -> String {
         (&config.train, &config.planted, &config.shortcuts) == (&default.train, &default.planted, &default.shortcuts);
     if chosen {
         format!(
-            "The regularisers' strength, lambda, was fixed at {lambda} before these graphs were drawn: of 0.1, 0.5, 1 and 5 \
-             it had the lowest mean validation loss on graphs of other seeds (1000 to 1003), for CAR and for the control \
-             alike. No test node had a say."
+            "The regularisers' strength, lambda, was fixed at {lambda} before these graphs were drawn: of 0.1, 0.5, 1 \
+             and 5 it had the lowest mean validation loss on graphs of other seeds (1000 to 1003), for CAR and for the \
+             control alike. No test node had a say."
         )
     } else {
         format!("The regularisers' strength, lambda, was given as {lambda}.")

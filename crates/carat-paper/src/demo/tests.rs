@@ -73,8 +73,8 @@ fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
             runs.map(|run| run.outcome).collect::<Vec<_>>()
         };
         assert_eq!(runs(Treatment::Control), runs(Treatment::Baseline), "{kind}");
-        // Where deletions ask for what lies between two layers, and where a batch has more targets, sums are taken in another
-        // order, which changes the last bits.
+        // Where deletions ask for what lies between two layers, and where a batch has more targets, sums are taken in
+        // another order, which changes the last bits.
         for treatment in [Treatment::Car, Treatment::EveryNodeControl, Treatment::EveryNode] {
             let difference = runs(treatment)[0].test_loss.unwrap() - runs(Treatment::Baseline)[0].test_loss.unwrap();
             assert!(difference.abs() < 1e-6, "{kind} {}: {difference}", treatment.label());

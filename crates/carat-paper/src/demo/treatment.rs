@@ -44,21 +44,22 @@ impl Treatment {
         match self {
             Self::Baseline => "plain training, no regulariser",
             Self::Control => {
-                "the same regulariser without a causal signal: every in-edge of a training node has the same target, 0.5. It \
-                 smooths attention and knows nothing"
+                "the same regulariser without a causal signal: every in-edge of a training node has the same target, \
+                 0.5. It smooths attention and knows nothing"
             }
             Self::Car => {
-                "causal attention regularisation: in every step some in-edges of each training node are deleted, one at a \
-                 time, and attention is pulled up where the deletion hurts the node's prediction and down where it does not"
+                "causal attention regularisation: in every step some in-edges of each training node are deleted, one \
+                 at a time, and attention is pulled up where the deletion hurts the node's prediction and down where \
+                 it does not"
             }
             Self::EveryNodeControl => "the control of the next: attention of every node is pulled towards uniform",
             Self::EveryNode => {
-                "an experiment beyond the paper: deletions at every node, with the network's own guess where the label is \
-                 unknown, and all attention of a node pulled towards a distribution made of its edges' effects"
+                "an experiment beyond the paper: deletions at every node, with the network's own guess where the label \
+                 is unknown, and all attention of a node pulled towards a distribution made of its edges' effects"
             }
             Self::Oracle => {
-                "an oracle: the spurious edges are taken out before training and testing. No method could know them; this \
-                 shows what they cost"
+                "an oracle: the spurious edges are taken out before training and testing. No method could know them; \
+                 this shows what they cost"
             }
         }
     }

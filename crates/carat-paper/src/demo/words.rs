@@ -1,5 +1,5 @@
-//! What the demo says in words, the same on the terminal and on the page. Whatever is said about the outcome is chosen by
-//! the comparisons' verdicts.
+//! What the demo says in words, the same on the terminal and on the page. Whatever is said about the outcome is chosen
+//! by the comparisons' verdicts.
 
 use carat_lab::compare::Measure;
 use carat_report::words::list;
@@ -10,11 +10,11 @@ use super::{CaseReport, DemoReport, Treatment, Verdict};
 pub fn planted_graph(report: &DemoReport) -> String {
     let (graph, planted) = (&report.graph, &report.config.planted);
     format!(
-        "A planted graph is artificial: {} nodes with about {:.0} in-edges each, in {} classes. Useful edges mostly join nodes \
-         of one class. The others, {:.0} % of all, are spurious: they come from decoy nodes whose words hint at the label \
-         of a training node more often than chance, and say nothing about the label of a validation or test node. A \
-         network that listens to them learns a shortcut that does not carry over. The shortcut's strength is the share of \
-         a training node's spurious edges that are aimed at its class: 0 is none, 1 is all.",
+        "A planted graph is artificial: {} nodes with about {:.0} in-edges each, in {} classes. Useful edges mostly \
+         join nodes of one class. The others, {:.0} % of all, are spurious: they come from decoy nodes whose words \
+         hint at the label of a training node more often than chance, and say nothing about the label of a validation \
+         or test node. A network that listens to them learns a shortcut that does not carry over. The shortcut's \
+         strength is the share of a training node's spurious edges that are aimed at its class: 0 is none, 1 is all.",
         graph.nodes,
         graph.edges as f64 / graph.nodes.max(1) as f64,
         planted.classes,
@@ -31,8 +31,9 @@ pub fn treatments(report: &DemoReport) -> Vec<(&'static str, &'static str)> {
 pub fn statistics(report: &DemoReport) -> String {
     let seeds = report.config.seeds;
     let text = format!(
-        "Means over {}. p is that of a one-tailed paired Wilcoxon test over graphs, in the direction that the runs point. \
-         A difference is clear where p is below {}, so that chance alone makes at most one comparison in twenty clear.",
+        "Means over {}. p is that of a one-tailed paired Wilcoxon test over graphs, in the direction that the runs \
+         point. A difference is clear where p is below {}, so that chance alone makes at most one comparison in twenty \
+         clear.",
         graphs(seeds),
         Verdict::CLEAR
     );

@@ -9,8 +9,8 @@ use carat_report::Table;
 use super::*;
 use crate::demo::{ArmReport, DemoConfig, GraphReport, Setting, measured, page, summary};
 
-/// A report of two kinds and two strengths. `control` and `car` add to the baseline's test loss and attention on spurious
-/// edges; each seed adds a little noise of its own to every run, and 0.001 of it to the difference.
+/// A report of two kinds and two strengths. `control` and `car` add to the baseline's test loss and attention on
+/// spurious edges; each seed adds a little noise of its own to every run, and 0.001 of it to the difference.
 fn report(
     seeds: usize,
     control: impl Fn(f64, AttentionKind) -> f64,
@@ -49,13 +49,14 @@ fn better_than_the_control_everywhere() {
     let report = report(8, |_, _| 0.0, |_, _| -0.1);
     assert_eq!(
         answer(&report),
-        "Here CAR beats mere smoothing of attention in every case: against its control's, its test loss is clearly lower at \
-         0.2 and 0.8."
+        "Here CAR beats mere smoothing of attention in every case: against its control's, its test loss is clearly \
+         lower at 0.2 and 0.8."
     );
     assert_eq!(
         conclusion(&report)[0],
-        "Against the baseline, over 4 cases (a strength of the shortcut and an attention kind), CAR has clearly lower test \
-         loss in 4, clearly higher in none; and clearly lower attention on spurious edges in 4, clearly higher in none."
+        "Against the baseline, over 4 cases (a strength of the shortcut and an attention kind), CAR has clearly lower \
+         test loss in 4, clearly higher in none; and clearly lower attention on spurious edges in 4, clearly higher in \
+         none."
     );
 }
 
@@ -64,8 +65,8 @@ fn better_in_some_cases_and_worse_in_none() {
     let report = report(8, |_, _| 0.0, |shortcut, kind| if shortcut == 0.2 && kind == Gat { -0.1 } else { 0.0 });
     assert_eq!(
         answer(&report),
-        "Here CAR beats mere smoothing of attention in 1 of 4 cases and loses in none: against its control's, its test loss \
-         is clearly lower at 0.2 (gat), not clearly different at 0.2 (gatv2) and 0.8."
+        "Here CAR beats mere smoothing of attention in 1 of 4 cases and loses in none: against its control's, its test \
+         loss is clearly lower at 0.2 (gat), not clearly different at 0.2 (gatv2) and 0.8."
     );
 }
 
@@ -74,8 +75,8 @@ fn better_in_some_cases_and_worse_in_others() {
     let report = report(8, |_, _| -0.1, |shortcut, _| if shortcut == 0.2 { -0.2 } else { 0.1 });
     assert_eq!(
         answer(&report),
-        "Here CAR beats mere smoothing of attention in 2 of 4 cases and loses in 2: against its control's, its test loss is \
-         clearly lower at 0.2, clearly higher at 0.8."
+        "Here CAR beats mere smoothing of attention in 2 of 4 cases and loses in 2: against its control's, its test \
+         loss is clearly lower at 0.2, clearly higher at 0.8."
     );
     assert!(conclusion(&report)[0].contains("lower test loss in 2, clearly higher in 2;"));
 }
@@ -85,8 +86,8 @@ fn worse_than_the_control() {
     let report = report(8, |_, _| -0.1, |_, kind| if kind == Gat { 0.0 } else { -0.1 });
     assert_eq!(
         answer(&report),
-        "Here CAR loses to mere smoothing of attention in 2 of 4 cases and wins in none: against its control's, its test \
-         loss is clearly higher at 0.2 (gat) and 0.8 (gat), not clearly different at 0.2 (gatv2) and 0.8 (gatv2)."
+        "Here CAR loses to mere smoothing of attention in 2 of 4 cases and wins in none: against its control's, its \
+         test loss is clearly higher at 0.2 (gat) and 0.8 (gat), not clearly different at 0.2 (gatv2) and 0.8 (gatv2)."
     );
 }
 

@@ -51,8 +51,8 @@ impl Item for Ablation {
         let arms = Arms::of(found);
         draft.found(sentences(&arms, scope));
         draft.paragraph(
-            "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal gains beyond \
-             them is the causal part. Smoothing alone has no reason to raise attention_auc.",
+            "random and constant know nothing of the graph: what they gain is smoothing of attention. What causal \
+             gains beyond them is the causal part. Smoothing alone has no reason to raise attention_auc.",
         );
         for measure in MEASURES {
             draft.push(Block::Table(table(&arms, scope, measure)));
@@ -130,8 +130,8 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
         if datasets > 0 {
             let datasets = words::counted(datasets, "dataset");
             sentences.push(format!(
-                "by the paper's criterion (test loss, p against the baseline), causal is ahead of vote in {above} of {datasets} under \
-                 protocol {protocol}"
+                "by the paper's criterion (test loss, p against the baseline), causal is ahead of vote in {above} of \
+                 {datasets} under protocol {protocol}"
             ));
         }
     }

@@ -55,11 +55,11 @@ impl Item for CalComparison {
         draft.push(Block::Table(methods.accuracies(scope)));
         draft.push(Block::Table(methods.losses(scope)));
         draft.paragraph(
-            "Chosen: of all settings, the one with the lowest validation loss, so that no test node takes part in the choice. Best: the \
-             highest test accuracy of all settings, which is what the paper reports of CAL; it is too good by what a choice on the \
-             test nodes gains. Over several splits or seeds, both are means. GAT and GAT + CAR are the runs of the items table1 and \
-             accuracy, as far as they are here. The model differs from its authors' in what docs/cal.md lists; above all it has \
-             no dropout.",
+            "Chosen: of all settings, the one with the lowest validation loss, so that no test node takes part in the \
+             choice. Best: the highest test accuracy of all settings, which is what the paper reports of CAL; it is \
+             too good by what a choice on the test nodes gains. Over several splits or seeds, both are means. GAT and \
+             GAT + CAR are the runs of the items table1 and accuracy, as far as they are here. The model differs from \
+             its authors' in what docs/cal.md lists; above all it has no dropout.",
         );
         Ok(())
     }
@@ -202,7 +202,9 @@ impl<'a> Methods<'a> {
         columns.extend(["CAL's chosen sizes", "its lambda1, lambda2"].map(Column::words));
         Table {
             name: "cal-loss".into(),
-            caption: "Test loss of the chosen settings, and the setting that CAL's choice fell on (of the first split and seed)".into(),
+            caption: "Test loss of the chosen settings, and the setting that CAL's choice fell on (of the first split \
+                and seed)"
+                .into(),
             columns,
             rows: rows(scope, row),
         }
@@ -266,17 +268,18 @@ impl Compared {
             ""
         };
         let of_cal = format!(
-            "under protocol {protocol}, CAL's best test accuracy is above the paper's in {best_above_paper} of {datasets} datasets, and its \
-             choice by validation in {chosen_above_paper}{better}"
+            "under protocol {protocol}, CAL's best test accuracy is above the paper's in {best_above_paper} of \
+             {datasets} datasets, and its choice by validation in {chosen_above_paper}{better}"
         );
         let of_car = if with_car == 0 {
             format!(
-                "no runs of GAT + CAR under protocol {protocol} to hold against CAL; 'carat reproduce accuracy' computes them"
+                "no runs of GAT + CAR under protocol {protocol} to hold against CAL; 'carat reproduce accuracy' \
+                 computes them"
             )
         } else {
             format!(
-                "under protocol {protocol}, the mean of GAT + CAR is above CAL's best in {} of {with_car} datasets, as the paper \
-                 compares them; with both chosen by validation, GAT + CAR is above CAL in {}",
+                "under protocol {protocol}, the mean of GAT + CAR is above CAL's best in {} of {with_car} datasets, as \
+                 the paper compares them; with both chosen by validation, GAT + CAR is above CAL in {}",
                 self.mean_above_best, self.chosen_above_chosen
             )
         };

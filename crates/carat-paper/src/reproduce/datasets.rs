@@ -78,14 +78,19 @@ impl Item for Datasets {
             sentences.push(format!("without {}: not asked for, or not in the data folder", words::list(&absent)));
         }
         if scope.datasets.iter().any(|data| data == super::grids::LARGE) {
-            sentences.push("arxiv-tape is ogbn-arxiv's graph with its labels and split, but with 40 features made from a language \
-                model's guesses instead of the 128 official ones; its losses and accuracies are not comparable".to_string());
+            sentences.push(
+                "arxiv-tape is ogbn-arxiv's graph with its labels and split, but with 40 features made from \
+                a language model's guesses instead of the 128 official ones; its losses and accuracies are not \
+                comparable"
+                    .to_string(),
+            );
         }
         draft.found(sentences);
         let mut columns = vec![Column::words("dataset")];
         let headings = ["classes", "nodes", "edges", "splits", "mean degree", "homophily", "features"];
         columns.extend(headings.map(Column::numbers));
-        let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates and self-loops.";
+        let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates \
+            and self-loops.";
         draft.push(Block::Table(Table { name: "datasets".into(), caption: caption.into(), columns, rows }));
         Ok(())
     }

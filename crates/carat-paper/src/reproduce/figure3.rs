@@ -40,10 +40,11 @@ impl Item for Figure3 {
         sentences.extend(coarse_sentence(&found.runs, scope));
         draft.found(sentences);
         draft.paragraph(
-            "The divergence is low for attention that is merely uniform: it charges for attention missing from same-label edges, \
-             and uniform attention is never far from any of them. So a lower divergence need not mean that attention knows \
-             anything. attention_auc is the probability that attention ranks a same-label in-edge above a different-label one; \
-             uniform attention has 0.5 there, and smoothing alone has no reason to raise it.",
+            "The divergence is low for attention that is merely uniform: it charges for attention missing from \
+             same-label edges, and uniform attention is never far from any of them. So a lower divergence need not \
+             mean that attention knows anything. attention_auc is the probability that attention ranks a same-label \
+             in-edge above a different-label one; uniform attention has 0.5 there, and smoothing alone has no reason \
+             to raise it.",
         );
         draft.push(Block::Table(table(&pairing, &families)));
         for protocol in PROTOCOLS {
@@ -95,7 +96,8 @@ fn coarse_sentence(runs: &[&Run], scope: &Scope) -> Option<String> {
     let names: Vec<String> = scope.datasets.iter().filter(is_coarse).map(|data| paper::title(data)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "attention_auc is too coarse to tell on {}: over all runs it takes fewer than five values, so it rests on very few nodes",
+            "attention_auc is too coarse to tell on {}: over all runs it takes fewer than five values, so it rests on \
+             very few nodes",
             words::list(&names)
         )
     })

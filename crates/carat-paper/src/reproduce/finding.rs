@@ -45,8 +45,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of a claim that the paper has in `claimed` of its datasets, and we in `found` of ours. The paper's share is rounded down
-    /// to whole datasets.
+    /// Of a claim that the paper has in `claimed` of its datasets, and we in `found` of ours. The paper's share is
+    /// rounded down to whole datasets.
     pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
         match (found, ours) {
             (_, 0) => Self::Unknown,

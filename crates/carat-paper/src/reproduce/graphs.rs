@@ -67,17 +67,18 @@ impl Item for Graphs {
             draft.push(Block::Table(study.tests(protocol)));
         }
         draft.paragraph(
-            "One of ten folds tests, the next decides when to stop, eight train; folds are stratified and the same for all networks \
-             of a seed. A pair is a fold with one strength. The published networks sum or average messages and were tuned on many \
-             sizes; ours weigh them by attention and have one size. Xu et al. choose the epoch by the folds' test accuracy, so \
-             their figures are optimistic; Errica et al. choose on held-out data, as here.",
+            "One of ten folds tests, the next decides when to stop, eight train; folds are stratified and the same for \
+             all networks of a seed. A pair is a fold with one strength. The published networks sum or average \
+             messages and were tuned on many sizes; ours weigh them by attention and have one size. Xu et al. choose \
+             the epoch by the folds' test accuracy, so their figures are optimistic; Errica et al. choose on held-out \
+             data, as here.",
         );
         draft.paragraph(
-            "The paper's network has no nonlinearity between its layers, and the sum over the nodes stands before the one of the \
-             classifier. A node's attention sums to one, so without further nonlinearity the sum over a graph counts each node's \
-             features as often as it is attended to: a weighted bag of features, in which edges count only by whom \
-             attention prefers. On NCI1, where structure matters, expect figures between Errica et al.'s sums without edges and \
-             networks with a nonlinearity after every layer.",
+            "The paper's network has no nonlinearity between its layers, and the sum over the nodes stands before the \
+             one of the classifier. A node's attention sums to one, so without further nonlinearity the sum over a \
+             graph counts each node's features as often as it is attended to: a weighted bag of features, in which \
+             edges count only by whom attention prefers. On NCI1, where structure matters, expect figures between \
+             Errica et al.'s sums without edges and networks with a nonlinearity after every layer.",
         );
         draft.unused(study.baseline.alone);
         Ok(())
@@ -92,8 +93,8 @@ struct Training {
     epochs: i64,
 }
 
-/// Chosen by the validation loss of plain networks: on all folds of MUTAG, on one of the others. PROTEINS has a feature of large numbers, which
-/// takes small steps.
+/// Chosen by the validation loss of plain networks: on all folds of MUTAG, on one of the others. PROTEINS has a feature
+/// of large numbers, which takes small steps.
 const TRAININGS: [Training; 3] = [
     Training { data: "MUTAG", batch_size: 32, learning_rate: 0.01, epochs: 200 },
     Training { data: "PROTEINS", batch_size: 64, learning_rate: 0.001, epochs: 100 },
@@ -185,7 +186,8 @@ impl<'a> Study<'a> {
         };
         let known = format!("the published networks have {low:.3} to {high:.3}");
         Some(format!(
-            "on {data} the best baseline here is {kind} with accuracy {own:.3} under protocol best; {known}, so it is {place}"
+            "on {data} the best baseline here is {kind} with accuracy {own:.3} under protocol best; {known}, so it is \
+             {place}"
         ))
     }
 

@@ -20,8 +20,8 @@ pub(super) const LARGE: &str = "arxiv-tape";
 /// Datasets whose many edges make trainings slow.
 pub(super) const DENSE: [&str; 2] = ["chameleon", "squirrel"];
 
-/// Whether a dataset counts in sentences such as "in 5 of 7 datasets": arxiv-tape has other features than the paper's data
-/// and too few runs.
+/// Whether a dataset counts in sentences such as "in 5 of 7 datasets": arxiv-tape has other features than the paper's
+/// data and too few runs.
 pub(super) fn counts(data: &str) -> bool {
     data != LARGE
 }
@@ -57,11 +57,11 @@ pub(super) fn strong(data: &str, scope: &Scope) -> Grid {
 /// What [`bases`] holds, for readers.
 pub(super) fn words(scope: &Scope) -> String {
     let grid = if scope.quick {
-        "the quick subset of the paper's grid: three attention kinds, L 1 and 2, K 3, F 25 and 100 (Chameleon and Squirrel: F 25 \
-         only), lambda 1 and 5; arxiv-tape: gat, L 1, K 1, F 25, lambda 1, at most 40 epochs"
+        "the quick subset of the paper's grid: three attention kinds, L 1 and 2, K 3, F 25 and 100 (Chameleon and \
+         Squirrel: F 25 only), lambda 1 and 5; arxiv-tape: gat, L 1, K 1, F 25, lambda 1, at most 40 epochs"
     } else {
-        "the paper's grid: three attention kinds, L 1 and 2, K 1, 3 and 5, F 10, 25, 100 and 200, lambda 0.1, 0.5, 1 and 5; \
-         arxiv-tape: gat, L 1, K 1, F 25, lambda 1 only"
+        "the paper's grid: three attention kinds, L 1 and 2, K 1, 3 and 5, F 10, 25, 100 and 200, lambda 0.1, 0.5, 1 \
+         and 5; arxiv-tape: gat, L 1, K 1, F 25, lambda 1 only"
     };
     format!("{grid}; {}", repetitions(scope))
 }

@@ -64,8 +64,9 @@ impl Item for Homophily {
         draft.push(Block::Chart(accuracy_chart(&studies)));
         draft.push(Block::Table(table(&studies)));
         draft.paragraph(
-            "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % for validation \
-             and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p cannot exceed about 0.3 n.",
+            "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % \
+             for validation and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p \
+             cannot exceed about 0.3 n.",
         );
         draft.unused(pairing.alone);
         Ok(())
@@ -204,8 +205,8 @@ fn evidence_chart(studies: &[Study; 2]) -> Chart {
     };
     Chart {
         title: "How clearly CAR lowers the test loss, against homophily".into(),
-        caption: "One dot per synthetic graph: -log10 p of a one-tailed paired Wilcoxon test over its settings. Above the dashed \
-                  line p is below 0.05."
+        caption: "One dot per synthetic graph: -log10 p of a one-tailed paired Wilcoxon test over its settings. Above \
+                  the dashed line p is below 0.05."
             .into(),
         series: vec!["a graph".into(), "median".into()],
         panels: studies.iter().map(panel).collect(),

@@ -62,9 +62,10 @@ impl Item for Interpretation {
         let studied = &basis.studies.interpretation;
         draft.found(sentences(studied));
         draft.paragraph(format!(
-            "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which neither dataset \
-             has. Changes are of the mean attention over layers and heads, in percent of the baseline's. AUC is the probability that \
-             an edge of the group changed more than one outside: below 0.5 the group went down relative to other edges.",
+            "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which \
+             neither dataset has. Changes are of the mean attention over layers and heads, in percent of the \
+             baseline's. AUC is the probability that an edge of the group changed more than one outside: below 0.5 the \
+             group went down relative to other edges.",
             rules()
         ));
         for table in [tables::groups(studied), tables::properties(studied)] {
@@ -77,9 +78,10 @@ impl Item for Interpretation {
             draft.push(Block::Chart(chart));
         }
         draft.paragraph(
-            "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the paper's side of 0.5 and \
-             its median change has the paper's sign, as partly reproduced where only the first holds. It rests on one pair of networks, on \
-             other features than the paper's; 'carat explain' shows any other pair edge by edge.",
+            "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the \
+             paper's side of 0.5 and its median change has the paper's sign, as partly reproduced where only the first \
+             holds. It rests on one pair of networks, on other features than the paper's; 'carat explain' shows any \
+             other pair edge by edge.",
         );
         Ok(())
     }

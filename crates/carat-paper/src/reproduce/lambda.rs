@@ -63,9 +63,9 @@ impl Item for LambdaStudy {
             draft.push(Block::Table(changes(&pairing, scope, measure, &printed)));
         }
         draft.paragraph(
-            "The paper's percent changes of loss for Cornell and Wisconsin are its changes of accuracy with the sign turned, and \
-             do not agree with its Table 1 (Cornell, transformer: from 1.22 to 1.07 is -12 %, not -0.6 %). They stand as printed. \
-             Welch's test takes reductions as independent, and those of one baseline are not.",
+            "The paper's percent changes of loss for Cornell and Wisconsin are its changes of accuracy with the sign \
+             turned, and do not agree with its Table 1 (Cornell, transformer: from 1.22 to 1.07 is -12 %, not -0.6 %). \
+             They stand as printed. Welch's test takes reductions as independent, and those of one baseline are not.",
         );
         draft.unused(pairing.alone);
         Ok(())
@@ -145,8 +145,8 @@ impl Study {
         }
         let adjusted = self.rows.iter().filter(|row| row.adjusted.is_some_and(|p| p < SIGNIFICANT)).count();
         format!(
-            "larger reductions of the test loss at lambda 1 and 5 in {} of {} at p < {SIGNIFICANT} under protocol {protocol} \
-             ({adjusted} after Holm's correction)",
+            "larger reductions of the test loss at lambda 1 and 5 in {} of {} at p < {SIGNIFICANT} under protocol \
+             {protocol} ({adjusted} after Holm's correction)",
             self.larger(),
             words::counted(self.datasets(), "dataset")
         )
@@ -174,8 +174,8 @@ impl Study {
         };
         Chart {
             title: format!("Reduction of test loss by strength, protocol {}", self.protocol),
-            caption: "Boxes span the quartiles of all pairs, whiskers their extremes; above 0 CAR is better. p is Welch's, that \
-                      reductions at lambda 1 and 5 are larger."
+            caption: "Boxes span the quartiles of all pairs, whiskers their extremes; above 0 CAR is better. p is \
+                      Welch's, that reductions at lambda 1 and 5 are larger."
                 .into(),
             series: vec!["lambda 0.1 and 0.5".into(), "lambda 1 and 5".into()],
             panels: self.rows.iter().map(panel).collect(),
@@ -200,7 +200,9 @@ fn strengths(studies: &[Study; 2]) -> Table {
     let headings = ["lambda 0.1, 0.5", "lambda 1, 5", "p (Welch)", "p by Holm"];
     columns.extend(headings.map(Column::numbers));
     let caption =
-        "Median reduction of the test loss by strength. p: how often chance alone would show one so much larger at lambda 1 and 5".to_string();
+        "Median reduction of the test loss by strength. p: how often chance alone would show one so much larger at \
+         lambda 1 and 5"
+            .to_string();
     Table { name: "lambda-strength".into(), caption, columns, rows: rows.collect() }
 }
 
@@ -262,8 +264,8 @@ mod tests {
         assert_eq!((study.larger(), study.datasets()), (1, 1));
         assert_eq!(
             study.sentence(),
-            "larger reductions of the test loss at lambda 1 and 5 in 1 of 1 dataset at p < 0.05 under protocol paper (1 after \
-             Holm's correction)"
+            "larger reductions of the test loss at lambda 1 and 5 in 1 of 1 dataset at p < 0.05 under protocol paper \
+             (1 after Holm's correction)"
         );
         let table = changes(&pairing, &everything(false), Measure::TestLoss, &paper::LOSS_CHANGE);
         assert_eq!(table.rows.len(), 1);

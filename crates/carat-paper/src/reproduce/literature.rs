@@ -1,9 +1,9 @@
 //! Published 10-fold accuracies of comparable networks on sets of graphs, as their tables print them, in percent.
 //!
-//! - Xu et al. 2019: How Powerful are Graph Neural Networks? ICLR, Table 1. One epoch is chosen for all folds by the mean
-//!   test accuracy at that epoch, so the figures are optimistic.
-//! - Errica et al. 2020: A Fair Comparison of Graph Neural Networks for Graph Classification, ICLR, Table 3. Sizes and epochs
-//!   are chosen on held-out parts of the training folds, as here.
+//! - Xu et al. 2019: How Powerful are Graph Neural Networks? ICLR, Table 1. One epoch is chosen for all folds by the
+//!   mean test accuracy at that epoch, so the figures are optimistic.
+//! - Errica et al. 2020: A Fair Comparison of Graph Neural Networks for Graph Classification, ICLR, Table 3. Sizes and
+//!   epochs are chosen on held-out parts of the training folds, as here.
 //! - Hassani and Khasahmadi 2020: Contrastive Multi-View Representation Learning on Graphs, ICML, Table 3, for GAT.
 
 use carat_report::statistics::Spread;

@@ -15,20 +15,22 @@ const ERRORS_SHOWN: usize = 5;
 
 /// What a reader must know to make sense of any report, own graphs included.
 const HOW_TO_READ: [&str; 8] = [
-    "CAR is training with the paper's causal attention regulariser; the baseline is the same training without it. lambda is the \
-     strength of the regulariser, 0 the baseline's.",
+    "CAR is training with the paper's causal attention regulariser; the baseline is the same training without it. \
+     lambda is the strength of the regulariser, 0 the baseline's.",
     "L, K and F are layers, attention heads and width of the network.",
-    "Protocol paper stops ten epochs after the lowest validation loss and keeps the last weights, as the paper's figures suggest it \
-     did; protocol best waits twenty and keeps the weights of the lowest, as practitioners do.",
-    "A pair is two runs that differ in the regulariser alone: same data, split, attention kind, L, K, F, seed and protocol.",
-    "p is how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon test): small is good. \
-     Holm's correction makes it stricter, because among many datasets one may look good by chance.",
-    "KL measures how far attention is from label agreement (lower is closer), but merely even attention scores low, too. \
-     attention_auc is how often attention ranks a same-label in-edge above another: 0.5 is chance, higher is better.",
-    "Controls replace CAR's effects: constant by 0.5 for every edge, random by random ones, vote by those of a vote among neighbours' \
-     labels.",
-    "Controls matter because any regulariser of attention smooths it, which may help by itself: only what CAR gains beyond constant \
-     and random is causal signal.",
+    "Protocol paper stops ten epochs after the lowest validation loss and keeps the last weights, as the paper's \
+     figures suggest it did; protocol best waits twenty and keeps the weights of the lowest, as practitioners do.",
+    "A pair is two runs that differ in the regulariser alone: same data, split, attention kind, L, K, F, seed and \
+     protocol.",
+    "p is how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon test): \
+     small is good. Holm's correction makes it stricter, because among many datasets one may look good by chance.",
+    "KL measures how far attention is from label agreement (lower is closer), but merely even attention scores low, \
+     too. attention_auc is how often attention ranks a same-label in-edge above another: 0.5 is chance, higher is \
+     better.",
+    "Controls replace CAR's effects: constant by 0.5 for every edge, random by random ones, vote by those of a vote \
+     among neighbours' labels.",
+    "Controls matter because any regulariser of attention smooths it, which may help by itself: only what CAR gains \
+     beyond constant and random is causal signal.",
 ];
 
 /// What a reader must know first. The scope is that of the report's items.
@@ -113,7 +115,8 @@ fn failures(merged: &Merged) -> Option<Block> {
     (!points.is_empty()).then_some(Block::Points(points))
 }
 
-/// What became of the paper's claims, and of the questions beyond them. Findings come with the titles of their sections.
+/// What became of the paper's claims, and of the questions beyond them. Findings come with the titles of their
+/// sections.
 fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
     let known: Vec<&(&str, Finding)> = findings.iter().filter(|(_, finding)| !finding.is_unknown()).collect();
     if known.is_empty() {
@@ -135,11 +138,12 @@ fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
         Block::Points(points),
         Block::Table(table(&known)),
         Block::Paragraph(
-            "Counts are of datasets with p < 0.05, in brackets those that stay below it after Holm's correction; arxiv-tape is not \
-             counted. \"Worse\" counts datasets in which the opposite has p < 0.05. The comparison of p values with a neighbour vote's \
-             is the paper's own criterion; datasets in which both are equal are left out of it. A claim is reproduced where it holds in \
-             at least the paper's share of the datasets, rounded down to whole ones, partly where it holds in at least half of them; \
-             fewer than four datasets are too few to tell."
+            "Counts are of datasets with p < 0.05, in brackets those that stay below it after Holm's correction; \
+             arxiv-tape is not counted. \"Worse\" counts datasets in which the opposite has p < 0.05. The comparison \
+             of p values with a neighbour vote's is the paper's own criterion; datasets in which both are equal are \
+             left out of it. A claim is reproduced where it holds in at least the paper's share of the datasets, \
+             rounded down to whole ones, partly where it holds in at least half of them; fewer than four datasets are \
+             too few to tell."
                 .into(),
         ),
     ]
@@ -263,7 +267,8 @@ mod tests {
                      runs that have not been computed. 3 runs of other";
         assert!(text.starts_with(start), "{text}");
         assert!(text.contains("2 failed runs: the run diverged"), "{text}");
-        // Under protocol paper loss, accuracy, KL; strength, vote, homophily and rewiring have no runs. Time is 1 + loss.
+        // Under protocol paper loss, accuracy, KL; strength, vote, homophily and rewiring have no runs. Time is 1 +
+        // loss.
         assert!(text.contains("Under protocol paper, "), "{text}");
         let of_paper: usize = items()
             .into_iter()
@@ -272,7 +277,8 @@ mod tests {
         assert!(text.contains(&format!(" of the paper's {of_paper} claims are reproduced, 0 partly, ")), "{text}");
         assert!(
             text.contains(
-                "8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm, worse in 4): not reproduced | Table 1: test loss"
+                "8 of 8 | 4 of 4 (4 by Holm): reproduced | 0 of 4 (0 by Holm, worse in 4): not reproduced | Table 1: \
+                 test loss"
             ),
             "{text}"
         );

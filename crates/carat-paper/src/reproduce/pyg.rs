@@ -1,4 +1,5 @@
-//! One plain training by PyTorch Geometric, timed, where a Python that has it is named. Whatever goes wrong, there is no time.
+//! One plain training by PyTorch Geometric, timed, where a Python that has it is named. Whatever goes wrong, there is
+//! no time.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Child, Command, Stdio};

@@ -1,8 +1,8 @@
 //! The appendix's study of rewiring: GCNs on graphs pruned by attention.
 //!
 //! For every split, attention networks are trained with and without CAR, every edge is scored, and GCNs are trained on
-//! what is left above each threshold; beside them GCNs on graphs with as many edges, drawn at random. A GCN run says in its
-//! settings how its graph was pruned, so that it is a row of the store like any other.
+//! what is left above each threshold; beside them GCNs on graphs with as many edges, drawn at random. A GCN run says in
+//! its settings how its graph was pruned, so that it is a row of the store like any other.
 
 use std::collections::HashMap;
 
@@ -45,8 +45,9 @@ struct Network {
     lambda: f64,
 }
 
-/// The paper takes "the hyperparameter settings that contributed to the highest validation accuracy for each of the one-layer
-/// GAT, GATv2, and Transformer CAR-trained models". These are ours: of all one-layer settings of the paper's grid on split 0.
+/// The paper takes "the hyperparameter settings that contributed to the highest validation accuracy for each of the
+/// one-layer GAT, GATv2, and Transformer CAR-trained models". These are ours: of all one-layer settings of the paper's
+/// grid on split 0.
 fn networks(protocol: Protocol) -> [Network; 3] {
     let network = |kind, hidden, heads, lambda| Network { kind, hidden, heads, lambda };
     let [gat, gatv2, transformer] = paper::KINDS;
@@ -148,16 +149,17 @@ impl Item for Rewiring {
             }
         }
         draft.paragraph(format!(
-            "{AREA_MEANING} p is of the signed areas, paired by split (one-tailed Wilcoxon signed-rank test). Random pruning leaves as \
-             many edges as CAR's attention does at the same threshold; what attention adds is what lies above it. A node's attention \
-             sums to 1 over its in-edges, of which Chameleon has 15.8 a node: at 0.1 most edges are gone already, and what is left at \
-             high thresholds are the in-edges of nodes that have one or two."
+            "{AREA_MEANING} p is of the signed areas, paired by split (one-tailed Wilcoxon signed-rank test). Random \
+             pruning leaves as many edges as CAR's attention does at the same threshold; what attention adds is what \
+             lies above it. A node's attention sums to 1 over its in-edges, of which Chameleon has 15.8 a node: at 0.1 \
+             most edges are gone already, and what is left at high thresholds are the in-edges of nodes that have one \
+             or two."
         ));
         draft.paragraph(
-            "Attention networks have one layer and are trained anew for every split; their K, F and lambda are those with the highest \
-             validation accuracy among all one-layer networks with CAR in the paper's grid (split 0), the baseline's the same without \
-             CAR. GCNs have one layer, F 100, and sum over in-neighbours without normalisation, as the paper's authors did. Networks \
-             and GCNs stop by the same protocol.",
+            "Attention networks have one layer and are trained anew for every split; their K, F and lambda are those \
+             with the highest validation accuracy among all one-layer networks with CAR in the paper's grid (split 0), \
+             the baseline's the same without CAR. GCNs have one layer, F 100, and sum over in-neighbours without \
+             normalisation, as the paper's authors did. Networks and GCNs stop by the same protocol.",
         );
         Ok(())
     }
@@ -256,24 +258,25 @@ fn sentences(protocol: Protocol, kinds: &[(Network, Curves)]) -> Vec<String> {
     let (whole, empty) = ends.unwrap_or((f64::NAN, f64::NAN));
     vec![
         format!(
-            "under protocol {protocol}, GCNs have a mean test accuracy of {whole:.3} on the whole graph and of {empty:.3} without any edge"
+            "under protocol {protocol}, GCNs have a mean test accuracy of {whole:.3} on the whole graph and of \
+             {empty:.3} without any edge"
         ),
         format!(
-            "under protocol {protocol}, pruning by CAR's attention has a larger area than pruning by the baseline's in {} of {all} kinds \
-             (signed areas larger at p < {SIGNIFICANT} in {}, smaller in {})",
+            "under protocol {protocol}, pruning by CAR's attention has a larger area than pruning by the baseline's in \
+             {} of {all} kinds (signed areas larger at p < {SIGNIFICANT} in {}, smaller in {})",
             count(&|curves| curves.area_above(CAR) > curves.area_above(BASELINE)),
             count(&|curves| below(p_larger(curves, CAR, BASELINE))),
             count(&|curves| below(p_larger(curves, BASELINE, CAR))),
         ),
         format!(
-            "under protocol {protocol}, pruning by CAR's attention beats random pruning at p < {SIGNIFICANT} in {} of {all} kinds, and \
-             random pruning beats it in {}",
+            "under protocol {protocol}, pruning by CAR's attention beats random pruning at p < {SIGNIFICANT} in {} of \
+             {all} kinds, and random pruning beats it in {}",
             count(&|curves| below(p_larger(curves, CAR, RANDOM))),
             count(&|curves| below(p_larger(curves, RANDOM, CAR))),
         ),
         format!(
-            "under protocol {protocol}, the mean over all thresholds is above the whole graph's accuracy in {} of {all} kinds with CAR's \
-             attention",
+            "under protocol {protocol}, the mean over all thresholds is above the whole graph's accuracy in {} of \
+             {all} kinds with CAR's attention",
             count(&|curves| gains(curves))
         ),
     ]

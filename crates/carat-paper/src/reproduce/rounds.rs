@@ -145,8 +145,8 @@ fn table(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Table {
     columns.extend(
         ROUNDS.iter().flat_map(|rounds| [format!("R {rounds}"), format!("p, R {rounds}")].map(Column::numbers)),
     );
-    let caption = "Mean of the pairs' changes of test accuracy with CAR, %. p: how often chance alone would show a gain at least this clear \
-                   (one-tailed paired Wilcoxon test); small is good"
+    let caption = "Mean of the pairs' changes of test accuracy with CAR, %. p: how often chance alone would show a \
+                   gain at least this clear (one-tailed paired Wilcoxon test); small is good"
         .to_string();
     Table { name: "rounds".into(), caption, columns, rows: rows.collect() }
 }

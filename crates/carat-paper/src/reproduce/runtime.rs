@@ -44,20 +44,20 @@ impl Item for Runtime {
         }
         match &basis.studies.pyg {
             None => draft.paragraph(
-                "PyG's seconds are not shown: they are measured when a report is made, with the Python that the environment \
-                 variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
+                "PyG's seconds are not shown: they are measured when a report is made, with the Python that the \
+                 environment variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
             ),
             Some(trainings) => draft.push(Block::Table(beside_pyg(&found.runs, trainings))),
         }
         draft.paragraph(format!(
-            "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too few to tell, and \
-             arxiv-tape is shown but not counted.",
+            "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too \
+             few to tell, and arxiv-tape is shown but not counted.",
             paper::RUNTIME_FACTORS.1
         ));
         draft.paragraph(
-            "Seconds are of one training on one thread, validation included, until its protocol stops; when others work on the same \
-             cores, they grow, so ratios are medians of pairs. A regularised training may stop earlier or later than its baseline, so the ratio of whole trainings \
-             and that of epochs differ.",
+            "Seconds are of one training on one thread, validation included, until its protocol stops; when others \
+             work on the same cores, they grow, so ratios are medians of pairs. A regularised training may stop \
+             earlier or later than its baseline, so the ratio of whole trainings and that of epochs differ.",
         );
         draft.unused(pairing.alone);
         Ok(())
@@ -131,7 +131,8 @@ fn sentence(times: &[Times], protocol: Protocol) -> String {
     let ratios = ratios(times);
     match five_numbers(&ratios) {
         Some([least, _, median, _, most]) => format!(
-            "training takes {least:.1} to {most:.1} times as long with CAR (median {median:.1}) under protocol {protocol}, over {}",
+            "training takes {least:.1} to {most:.1} times as long with CAR (median {median:.1}) under protocol \
+             {protocol}, over {}",
             words::counted(ratios.len(), "dataset")
         ),
         None => format!("no trainings to compare under protocol {protocol} yet"),

@@ -31,8 +31,8 @@ pub(super) fn chart(
     Chart {
         title: format!("{}, protocol {protocol}", words::capitalised(&name)),
         caption: format!(
-            "A dot is one configuration, its mean over splits and seeds: without CAR across, with CAR up. Dots {side} the dashed \
-             line are better with CAR. The larger the dot, the larger lambda. p is over all pairs of runs."
+            "A dot is one configuration, its mean over splits and seeds: without CAR across, with CAR up. Dots {side} \
+             the dashed line are better with CAR. The larger the dot, the larger lambda. p is over all pairs of runs."
         ),
         series: paper::KINDS.map(|kind| kind.name().to_string()).to_vec(),
         panels: panels.collect(),

@@ -1,4 +1,5 @@
-//! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its control.
+//! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its
+//! control.
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};

@@ -31,8 +31,8 @@ pub(super) fn separation(found: &Explanation) -> Chart {
     };
     Chart {
         title: "What separates up- from down-weighted edges".into(),
-        caption: "A dot is the probability that one of the most up-weighted edges has more of a property than one of the most \
-                  down-weighted ones (AUC), with its 95 % interval where it is wide enough to see."
+        caption: "A dot is the probability that one of the most up-weighted edges has more of a property than one of \
+                  the most down-weighted ones (AUC), with its 95 % interval where it is wide enough to see."
             .into(),
         series: vec![String::new()],
         panels: vec![ChartPanel { title: "AUC by property".into(), note: String::new(), x, y, marks }],
@@ -44,8 +44,8 @@ pub(super) fn ends(found: &Explanation) -> Chart {
     let share = 100.0 * found.share;
     Chart {
         title: "Their values".into(),
-        caption: "Boxes reach from the first to the third quartile, with the median inside; strokes reach to the smallest and \
-                  the largest value."
+        caption: "Boxes reach from the first to the third quartile, with the median inside; strokes reach to the \
+                  smallest and the largest value."
             .into(),
         series: vec![format!("most down-weighted {share} %"), format!("most up-weighted {share} %")],
         panels: found.separates.iter().map(panel_of_ends).collect(),
@@ -145,7 +145,8 @@ pub(super) fn scatter(found: &Explanation) -> Chart {
     Chart {
         title: "Attention before and after".into(),
         caption: format!(
-            "{} of the {} ranked edges, evenly from all ranks. On the dashed line attention is the same in both networks.",
+            "{} of the {} ranked edges, evenly from all ranks. On the dashed line attention is the same in both \
+             networks.",
             words::thousands(shown),
             words::thousands(found.ranked)
         ),

@@ -81,8 +81,8 @@ impl ListedEdge {
     }
 }
 
-/// A name on one line, without characters that command a terminal or turn the direction of what stands around it. Letters
-/// that are written from right to left stay.
+/// A name on one line, without characters that command a terminal or turn the direction of what stands around it.
+/// Letters that are written from right to left stay.
 pub(super) fn plain(name: &str) -> String {
     let turns =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -6,21 +6,22 @@ use crate::words::capitalised;
 use crate::{Block, Report, Section};
 
 const HOW_TO_READ: [&str; 7] = [
-    "Attention is the mean over layers and heads of what the target pays to the source; over the in-edges of a target it sums to 1. \
-     The change is in percent of the baseline's: from 0.2 to 0.3 is +50 %.",
-    "Messages flow from source to target. In a citation graph the source is the cited paper and the target the citing one. Where \
-     every edge has its reverse, each citation is two edges.",
-    "Similarity is the cosine of the features of both ends; the year gap is how much older the source is than the target.",
-    "The source's degree counts the edges that leave it: how many nodes attend to it, hence its citations. The target's counts \
-     those that share its attention.",
-    "The effect is measured in the CAR network by deleting the edge: above 0.5 the target is predicted better with it, below 0.5 \
-     it misleads. It is judged by the label, also at test nodes.",
-    "AUC is the probability that an edge of the first kind has more of a property than one of the second: 0.5 says nothing. Its \
-     interval counts the edges into one target as one cluster; edges that share a source count as independent, so it is a little too \
-     narrow.",
-    "One pair of runs is one pair: another seed ranks other edges first. What is near 0 in the baseline has huge changes in percent, \
-     so look at both attentions. Any smoothing of attention lifts what was low, so compare with a control run (--regulariser constant) \
-     before crediting causality.",
+    "Attention is the mean over layers and heads of what the target pays to the source; over the in-edges of a target \
+     it sums to 1. The change is in percent of the baseline's: from 0.2 to 0.3 is +50 %.",
+    "Messages flow from source to target. In a citation graph the source is the cited paper and the target the citing \
+     one. Where every edge has its reverse, each citation is two edges.",
+    "Similarity is the cosine of the features of both ends; the year gap is how much older the source is than the \
+     target.",
+    "The source's degree counts the edges that leave it: how many nodes attend to it, hence its citations. The \
+     target's counts those that share its attention.",
+    "The effect is measured in the CAR network by deleting the edge: above 0.5 the target is predicted better with it, \
+     below 0.5 it misleads. It is judged by the label, also at test nodes.",
+    "AUC is the probability that an edge of the first kind has more of a property than one of the second: 0.5 says \
+     nothing. Its interval counts the edges into one target as one cluster; edges that share a source count as \
+     independent, so it is a little too narrow.",
+    "One pair of runs is one pair: another seed ranks other edges first. What is near 0 in the baseline has huge \
+     changes in percent, so look at both attentions. Any smoothing of attention lifts what was low, so compare with a \
+     control run (--regulariser constant) before crediting causality.",
 ];
 
 /// The report. `runs` are sentences about the networks that were compared.
@@ -72,8 +73,8 @@ fn groups(found: &Explanation) -> Vec<Block> {
     let rule = |group: &super::GroupSummary| format!("{}: {}.", capitalised(group.group.title()), group.rule);
     let mut blocks = vec![
         Block::Paragraph(
-            "On ogbn-arxiv the paper found by hand that CAR weighs down self-citations and popular anchor papers, and weighs up \
-             little-noticed papers of the same topic. Here these are rules:"
+            "On ogbn-arxiv the paper found by hand that CAR weighs down self-citations and popular anchor papers, and \
+             weighs up little-noticed papers of the same topic. Here these are rules:"
                 .into(),
         ),
         Block::Points(found.groups.iter().map(rule).collect()),

@@ -16,7 +16,8 @@ pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
     match (base.car().is_some(), car.car().is_some()) {
         (false, true) => {}
         (true, false) => sentences.push(
-            "The base run is regularised and the other is not: is it the other way round? --base is the run without CAR."
+            "The base run is regularised and the other is not: is it the other way round? --base is the run without \
+             CAR."
                 .into(),
         ),
         (true, true) => sentences.push("Both runs are regularised.".into()),
@@ -52,7 +53,8 @@ mod tests {
         let plain = TrainConfig::default().data("cora".into());
         let car = plain.clone().lambda(Lambda::new(0.5)).temperature(0.3);
         let said = compared_runs(&plain, &car);
-        let expected = "Base: gat, L 2, K 3, F 100, seed 0, no regulariser. CAR: gat, L 2, K 3, F 100, seed 0, causal, lambda 0.5.";
+        let expected = "Base: gat, L 2, K 3, F 100, seed 0, no regulariser. CAR: gat, L 2, K 3, F 100, seed 0, causal, \
+            lambda 0.5.";
         assert_eq!(said, [expected]);
         let other = car.clone().seed(3).patience(Some(5));
         assert!(compared_runs(&plain, &other)[1].starts_with("The runs also differ in patience and seed, so"));

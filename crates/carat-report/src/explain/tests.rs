@@ -181,7 +181,8 @@ fn a_graph_of_one_edge_has_a_page_too() {
     let said = counts(&found);
     assert_eq!(
         said[0],
-        "one has 1 edge. 1 is left out of all rankings because its target has no other in-edge: attention there is 1 in every network."
+        "one has 1 edge. 1 is left out of all rankings because its target has no other in-edge: attention there is 1 \
+         in every network."
     );
     assert_eq!(said[1], "No edge is left to compare.");
     assert!(html(&report(&found, &[])).contains("No edge is left to compare."));

@@ -43,9 +43,9 @@ pub struct Axis {
 
 /// Something drawn. `tip` is shown when a reader points at it.
 ///
-/// What is no number, or lies outside an axis, is not drawn; the panel says how many such marks there are. On a horizontal
-/// axis of categories without lines, dots and intervals stand beside those of other series as bars do, unless one of
-/// them is given a place between two categories.
+/// What is no number, or lies outside an axis, is not drawn; the panel says how many such marks there are. On a
+/// horizontal axis of categories without lines, dots and intervals stand beside those of other series as bars do,
+/// unless one of them is given a place between two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A dot.

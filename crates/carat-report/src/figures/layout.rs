@@ -1,4 +1,5 @@
-//! How much room every part of a chart's panels gets. All panels of a chart share one layout, so that their axes line up.
+//! How much room every part of a chart's panels gets. All panels of a chart share one layout, so that their axes line
+//! up.
 
 use super::chart::{Chart, ChartPanel, Mark};
 use super::fit::{self, Ranges};

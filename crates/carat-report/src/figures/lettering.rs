@@ -1,5 +1,5 @@
-//! How wide a text will be, and what to do where it is too wide. SVG wraps nothing by itself, and the reader's font is not
-//! known here: widths are those of a wide one (DejaVu Sans), so that in a narrower one there is room left over.
+//! How wide a text will be, and what to do where it is too wide. SVG wraps nothing by itself, and the reader's font is
+//! not known here: widths are those of a wide one (DejaVu Sans), so that in a narrower one there is room left over.
 
 /// Width of a text in pixels, at a font's size in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
@@ -33,7 +33,8 @@ pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines of at most `room`, broken between words; what `most` lines cannot hold is left out behind an ellipsis.
+/// The text in lines of at most `room`, broken between words; what `most` lines cannot hold is left out behind an
+/// ellipsis.
 pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

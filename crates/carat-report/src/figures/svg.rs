@@ -93,7 +93,8 @@ impl Canvas {
         self.marks += 1;
         let _ = write!(
             self.body,
-            "<{element} class=\"mark {class}\" tabindex=\"{stop}\" role=\"img\"{attributes}><title>{}</title>{inner}</{element}>",
+            "<{element} class=\"mark {class}\" tabindex=\"{stop}\" \
+             role=\"img\"{attributes}><title>{}</title>{inner}</{element}>",
             escape(tip)
         );
     }

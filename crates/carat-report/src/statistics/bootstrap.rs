@@ -1,5 +1,5 @@
-//! Bootstrap intervals of a mean: percentile, and bias-corrected and accelerated (BCa), as scipy's `bootstrap` computes them
-//! from the means of the resamples.
+//! Bootstrap intervals of a mean: percentile, and bias-corrected and accelerated (BCa), as scipy's `bootstrap` computes
+//! them from the means of the resamples.
 //!
 //! ```text
 //! z0       normal quantile of the share of resampled means below the mean, equal ones half
@@ -24,8 +24,8 @@ pub fn percentile_interval(resampled_means: &[f64]) -> Option<(f64, f64)> {
     Some((quantile(&sorted, OUTSIDE), quantile(&sorted, 1.0 - OUTSIDE)))
 }
 
-/// The BCa 95 % interval of the mean of `values`. Where its corrections are undefined (values all equal, every resampled
-/// mean on one side), it is the percentile interval.
+/// The BCa 95 % interval of the mean of `values`. Where its corrections are undefined (values all equal, every
+/// resampled mean on one side), it is the percentile interval.
 ///
 /// `None` where either list is empty or holds NaN.
 pub fn bca_interval(values: &[f64], resampled_means: &[f64]) -> Option<(f64, f64)> {

@@ -15,13 +15,14 @@ const SEED: u64 = 0x0ca2_a700;
 pub struct PairedEffect {
     /// Mean difference.
     pub mean: f64,
-    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, of 10,000 resamples. Where no difference differs
-    /// from another, a single pair included, it is the mean twice: such data cannot tell how well the mean is known.
+    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, of 10,000 resamples. Where no difference
+    /// differs from another, a single pair included, it is the mean twice: such data cannot tell how well the mean is
+    /// known.
     pub interval: (f64, f64),
     /// Cohen's d_z: the mean over the sample deviation of the differences; `None` where there is no deviation.
     pub cohens_d: Option<f64>,
-    /// Matched-pairs rank-biserial correlation: the share of the signed-rank test's ranks above 0 less the share below, from
-    /// -1 (every difference below 0) to 1; `None` where no difference differs from 0.
+    /// Matched-pairs rank-biserial correlation: the share of the signed-rank test's ranks above 0 less the share below,
+    /// from -1 (every difference below 0) to 1; `None` where no difference differs from 0.
     pub rank_biserial: Option<f64>,
     /// How many differences.
     pub pairs: usize,

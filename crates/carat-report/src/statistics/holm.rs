@@ -2,8 +2,8 @@
 
 /// Adjusted p values, in the order of `p_values`; what lies below a level is a finding at that level.
 ///
-/// The k-th smallest of m is multiplied by m + 1 - k; none falls below one before it, and none exceeds 1. NaN stands for a
-/// test that could not be made: it stays NaN and does not count among the m.
+/// The k-th smallest of m is multiplied by m + 1 - k; none falls below one before it, and none exceeds 1. NaN stands
+/// for a test that could not be made: it stays NaN and does not count among the m.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|&index| !p_values[index].is_nan()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));

@@ -1,11 +1,12 @@
-//! How far two large samples lie apart: the area under the ROC curve, with an interval for values that come in clusters.
+//! How far two large samples lie apart: the area under the ROC curve, with an interval for values that come in
+//! clusters.
 //!
 //! ```text
 //! A        P(high > low) + P(high = low) / 2, over all pairs of one of M high and one of N low values
 //! V(h)     share of low values below h, equal ones half; V(l) likewise the share of high values above l
-//! S_high   sum over clusters of (sum of V(h) - A in the cluster)^2, times I / ((I - 1) M), I clusters with a high value
+//! S_high   sum over clusters of (sum of V(h) - A in the cluster)^2, times I / ((I - 1) M), I clusters with high values
 //! S_low    the same for low values; S_both the sum over all J clusters of the products, times J / (J - 1)
-//! var A    S_high / M + S_low / N + 2 S_both / (M N)                      (Obuchowski 1997; DeLong's where clusters are single)
+//! var A    S_high / M + S_low / N + 2 S_both / (M N)        (Obuchowski 1997; DeLong's if clusters have one value)
 //! ```
 //!
 //! Values of one cluster may depend on each other in any way. Takes n log n steps.

@@ -11,7 +11,8 @@
 use super::Spread;
 use super::student::upper_tail;
 
-/// The probability, if both samples had the same mean, that the mean of `a` lies above that of `b` at least as clearly as here.
+/// The probability, if both samples had the same mean, that the mean of `a` lies above that of `b` at least as clearly
+/// as here.
 ///
 /// `None` where the test is undefined: fewer than two values in a sample, a value that is no finite number, or no
 /// variance in either.

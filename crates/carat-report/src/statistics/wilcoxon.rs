@@ -1,10 +1,10 @@
-//! The one-tailed paired signed-rank test of Wilcoxon, as scipy's `wilcoxon(differences, alternative="greater")` with its
-//! defaults (zero_method "wilcox", no continuity correction, method "auto").
+//! The one-tailed paired signed-rank test of Wilcoxon, as scipy's `wilcoxon(differences, alternative="greater")` with
+//! its defaults (zero_method "wilcox", no continuity correction, method "auto").
 //!
 //! ```text
 //! zeros      are left out; n is what remains, r_i the rank of |d_i| among them, equal ones share their mean rank
 //! R+         sum of r_i over d_i > 0
-//! exact      P(R+ or more) when every sign is a fair coin: at most 50 differences without zeros and ties, or at most 13
+//! exact      P(R+ or more) if every sign is a fair coin: at most 50 differences without zeros and ties, or at most 13
 //! normal     otherwise: mean n (n + 1) / 4, variance n (n + 1) (2 n + 1) / 24 - sum over ties of (t^3 - t) / 48
 //! ```
 
@@ -13,10 +13,11 @@ const MOST_EXACT: usize = 50;
 /// Most differences for the exact distribution otherwise: where scipy, too, goes through all signs.
 const MOST_EXACT_WITH_TIES: usize = 13;
 
-/// The probability, if differences were as likely below 0 as above, that they lie above 0 at least as clearly as these do.
-/// Small where they lean above 0; `None` where there is none or one is not a number.
+/// The probability, if differences were as likely below 0 as above, that they lie above 0 at least as clearly as these
+/// do. Small where they lean above 0; `None` where there is none or one is not a number.
 ///
-/// Where none differs from 0 it is 1, however many they are: scipy says so for 2 to 13 of them and is undefined for others.
+/// Where none differs from 0 it is 1, however many they are: scipy says so for 2 to 13 of them and is undefined for
+/// others.
 pub fn wilcoxon_greater(differences: &[f64]) -> Option<f64> {
     if differences.is_empty() || differences.iter().any(|d| d.is_nan()) {
         return None;
@@ -57,8 +58,8 @@ impl SignedRanks {
     }
 }
 
-/// Twice the rank of every value, which is whole even where equal values share a mean rank, and the sizes of the groups of
-/// equal values. The values come by absolute value.
+/// Twice the rank of every value, which is whole even where equal values share a mean rank, and the sizes of the groups
+/// of equal values. The values come by absolute value.
 fn doubled_ranks(ordered: &[f64]) -> (Vec<usize>, Vec<usize>) {
     let (mut ranks, mut ties) = (Vec::with_capacity(ordered.len()), Vec::new());
     for group in ordered.chunk_by(|a, b| a.abs() == b.abs()) {

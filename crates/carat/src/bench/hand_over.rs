@@ -1,8 +1,8 @@
 //! How long a number that one core has written takes to reach another core.
 //!
-//! Steps on small graphs are made of loops of a few microseconds, and every one reads what the other cores wrote in the one
-//! before. Cores that share a cache hand over in 30 to 60 ns; on a virtual machine two cores may share none, and the same
-//! step then takes up to twice as long. A measured step says little without this figure beside it.
+//! Steps on small graphs are made of loops of a few microseconds, and every one reads what the other cores wrote in the
+//! one before. Cores that share a cache hand over in 30 to 60 ns; on a virtual machine two cores may share none, and
+//! the same step then takes up to twice as long. A measured step says little without this figure beside it.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Rate and bandwidth are measured here and now, with the threads that the step has: the rate by products of matrices
-//! that fit the cache, the bandwidth by passes over buffers of the size that the step works on, because what fits a cache
-//! moves many times faster than what does not.
+//! that fit the cache, the bandwidth by passes over buffers of the size that the step works on, because what fits a
+//! cache moves many times faster than what does not.
 
 use std::time::{Duration, Instant};
 
@@ -107,7 +107,8 @@ fn gemm_rate() -> f64 {
     })
 }
 
-/// Bytes a second, read and written, of copying on all threads, over two buffers that have so many bytes together: the best tenth of many.
+/// Bytes a second, read and written, of copying on all threads, over two buffers that have so many bytes together: the
+/// best tenth of many.
 fn bandwidth(bytes: f64) -> f64 {
     let len = (bytes / 8.0).clamp(4096.0, 1e8) as usize;
     let x = vec![1.0f32; len];

@@ -1,5 +1,5 @@
-//! Losses on the head-mean attention of one target's in-edges, and their gradients with respect to the scores before the
-//! softmax, in closed form.
+//! Losses on the head-mean attention of one target's in-edges, and their gradients with respect to the scores before
+//! the softmax, in closed form.
 //!
 //! With abar_i the mean over heads of alpha_ik, and 1 - abar_i formed as the mean of the other edges' attention:
 //!
@@ -28,8 +28,8 @@ fn ratio(a: f64, b: f64, limit: f64) -> f64 {
     if b > 0.0 { a / b } else { limit }
 }
 
-/// BCE of the attention on edge `at` against `c`. `alpha` holds `heads` values per in-edge of the target; `weight` times
-/// the gradient is added to `d_scores`, laid out likewise. Returns the loss itself, without the weight.
+/// BCE of the attention on edge `at` against `c`. `alpha` holds `heads` values per in-edge of the target; `weight`
+/// times the gradient is added to `d_scores`, laid out likewise. Returns the loss itself, without the weight.
 pub(crate) fn bce<T: Real>(alpha: &[T], heads: usize, at: usize, c: f64, weight: f64, d_scores: &mut [T]) -> f64 {
     let edges = alpha.len() / heads;
     let share = 1.0 / heads as f64;

@@ -1,9 +1,10 @@
 //! Which in-edges are deleted in a step.
 //!
-//! A draw picks one edge of every entity, uniformly: an in-edge of a node, or any edge of a graph. With exact interventions each is measured on its own, so none is
-//! ever rejected. In the paper's rounds the edges of a draw are deleted together, so an edge only joins the round if it is
-//! independent of it: deleting (i, n) changes the prediction of every entity that n lies within L - 1 hops of, so no two
-//! chosen entities may lie that close. Graphs of a set never interfere.
+//! A draw picks one edge of every entity, uniformly: an in-edge of a node, or any edge of a graph. With exact
+//! interventions each is measured on its own, so none is ever rejected. In the paper's rounds the edges of a draw are
+//! deleted together, so an edge only joins the round if it is independent of it: deleting (i, n) changes the prediction
+//! of every entity that n lies within L - 1 hops of, so no two chosen entities may lie that close. Graphs of a set
+//! never interfere.
 
 use carat_graph::{Blocks, Reach};
 use carat_nn::Deletion;

@@ -1,5 +1,5 @@
-//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention is
-//! pulled towards it.
+//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention
+//! is pulled towards it.
 //!
 //! ```text
 //! rho = CE without the edge / CE with all edges          the intervention

@@ -4,8 +4,9 @@
 //! L_c = (1/R) sum over rounds r of (1/|S_r|) sum over (n, i) in S_r of  w_n (1/L) sum_l BCE(abar^l_in, c_in)
 //! ```
 //!
-//! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training node
-//! and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its edges.
+//! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training
+//! node and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its
+//! edges.
 
 use carat_graph::Blocks;
 use carat_nn::{Deletion, Keep, Pass, Real, loss};
@@ -193,8 +194,8 @@ impl<T: Real> Regulariser<T> {
         entities
     }
 
-    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once with
-    /// all its shares, unless its target is drawn anew each time.
+    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once
+    /// with all its shares, unless its target is drawn anew each time.
     fn shares(&self, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
         let share = |round: &[Deletion], deletion: &Deletion| {
             let entity = entities.of(deletion);

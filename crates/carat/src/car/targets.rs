@@ -97,8 +97,8 @@ impl Layer<'_> {
         offsets[0] * self.heads..offsets[1] * self.heads
     }
 
-    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each is called
-    /// with the attention of those and adds to their gradients.
+    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each
+    /// is called with the attention of those and adds to their gradients.
     fn total<T: Real, E: Sync>(
         self,
         targets: &[E],

@@ -1,5 +1,5 @@
-//! The neighbour-vote classifier of the paper's homophily ablation: its class scores are the shares of the classes among
-//! the in-neighbours that have a training label, and all 0 where none has.
+//! The neighbour-vote classifier of the paper's homophily ablation: its class scores are the shares of the classes
+//! among the in-neighbours that have a training label, and all 0 where none has.
 
 use carat_nn::loss;
 

@@ -11,8 +11,8 @@ pub(super) struct Authors {
 }
 
 impl Authors {
-    /// Reads the lists of a dataset; `None` where it has none, or none with a name in it. Names are compared without regard
-    /// to case and to space around them.
+    /// Reads the lists of a dataset; `None` where it has none, or none with a name in it. Names are compared without
+    /// regard to case and to space around them.
     pub(super) fn of(dataset: &Dataset) -> Option<Self> {
         let lists = dataset.node_authors()?;
         let mut known: HashMap<String, u32> = HashMap::new();

@@ -4,12 +4,12 @@
 //! c(i)           edges that leave i: how often i is cited
 //! self-citation  both ends have an author in common
 //! anchor         c(i) >= factor * mean of c over the nodes of i's class
-//! narrow         i and j have one class, and c(i) <= q, where q is the least number that at least the given share of the
-//!                cited nodes of that class do not exceed
+//! narrow         i and j have one class, and c(i) <= q, where q is the least number that at least the given share of
+//!                the cited nodes of that class do not exceed
 //! ```
 //!
-//! i is the source, which is attended to. Nodes without a label have no class, hence no place in the last two. An edge from a
-//! node to itself is no citation.
+//! i is the source, which is attended to. Nodes without a label have no class, hence no place in the last two. An edge
+//! from a node to itself is no citation.
 
 use carat_graph::Dataset;
 use rayon::prelude::*;
@@ -61,8 +61,8 @@ impl Group {
                 settings.anchor_factor
             ),
             Self::Narrow => format!(
-                "both ends have one class, and the source is attended to by no more nodes than the least {} % of those of \
-                 its class that any node attends to",
+                "both ends have one class, and the source is attended to by no more nodes than the least {} % of those \
+                 of its class that any node attends to",
                 100.0 * settings.narrow_share
             ),
         }

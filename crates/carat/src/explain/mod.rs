@@ -5,13 +5,13 @@
 //! change(e)  100 (a_car(e) / a_base(e) - 1), in percent of the baseline's
 //! ```
 //!
-//! Messages flow from source to target: the target attends to the source. In a citation graph as the readers make it, the
-//! source is the cited paper and the target the citing one. Where the graph has both directions of every edge, each citation
-//! is two edges, and "the cited end" is the end that is attended to. An edge into a target with one in-edge has attention 1
-//! in every network, so it has no rank.
+//! Messages flow from source to target: the target attends to the source. In a citation graph as the readers make it,
+//! the source is the cited paper and the target the citing one. Where the graph has both directions of every edge, each
+//! citation is two edges, and "the cited end" is the end that is attended to. An edge into a target with one in-edge
+//! has attention 1 in every network, so it has no rank.
 //!
-//! One file per question: [`Property`] (what is known about an edge), [`Group`] (the kinds of edges that the paper names),
-//! and the files' table.
+//! One file per question: [`Property`] (what is known about an edge), [`Group`] (the kinds of edges that the paper
+//! names), and the files' table.
 
 mod authors;
 mod groups;
@@ -74,14 +74,15 @@ impl ExplainSettings {
 /// Effects of all edges in one network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effects {
-    /// Per edge, between 0 and 1: above one half the target is predicted better with the edge. See [`crate::effects()`].
+    /// Per edge, between 0 and 1: above one half the target is predicted better with the edge. See
+    /// [`crate::effects()`].
     pub effect: Vec<f64>,
     /// Every edge, the one that the predictions need most first.
     pub order: Vec<u32>,
 }
 
-/// Every edge of a graph with its attention in two networks and what is known about it, column by column, in the order of
-/// the edges' ids.
+/// Every edge of a graph with its attention in two networks and what is known about it, column by column, in the order
+/// of the edges' ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeChanges {
     /// Where each edge comes from: the node that is attended to.
@@ -125,8 +126,8 @@ impl EdgeChanges {
         self.base == self.car
     }
 
-    /// Ranked edges at either end, a share of all of them: the most up-weighted ones, the most down-weighted first among
-    /// the others. At least one each where there are two.
+    /// Ranked edges at either end, a share of all of them: the most up-weighted ones, the most down-weighted first
+    /// among the others. At least one each where there are two.
     pub fn ends(&self, share: f64) -> (&[u32], Vec<u32>) {
         let ranked = self.order.len();
         let count = ((share * ranked as f64).ceil() as usize).max(1).min(ranked / 2);
@@ -135,10 +136,11 @@ impl EdgeChanges {
     }
 }
 
-/// Compares two networks edge by edge. Both must have been trained on data like `dataset`: the same features and classes.
+/// Compares two networks edge by edge. Both must have been trained on data like `dataset`: the same features and
+/// classes.
 ///
-/// While effects are measured, `progress` is told the number of edges done and in all; once it breaks, the work ends with
-/// [`Error::Interrupted`].
+/// While effects are measured, `progress` is told the number of edges done and in all; once it breaks, the work ends
+/// with [`Error::Interrupted`].
 ///
 /// ```
 /// use std::ops::ControlFlow;

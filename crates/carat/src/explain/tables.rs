@@ -10,10 +10,10 @@ use crate::Error;
 const NONE: i64 = -1;
 
 impl EdgeChanges {
-    /// One row per edge, in the order of ids: src, dst, base, car, change, rank (from 1, the most up-weighted; -1 where the
-    /// target has one in-edge); where effects were measured effect and effect_rank; src_degree, dst_degree, same_class (1,
-    /// 0, or -1 where unknown), similarity (NaN where undefined); where known year_gap; and a column of 0 and 1 per group
-    /// that the data can tell.
+    /// One row per edge, in the order of ids: src, dst, base, car, change, rank (from 1, the most up-weighted; -1 where
+    /// the target has one in-edge); where effects were measured effect and effect_rank; src_degree, dst_degree,
+    /// same_class (1, 0, or -1 where unknown), similarity (NaN where undefined); where known year_gap; and a column of
+    /// 0 and 1 per group that the data can tell.
     pub fn into_table(self) -> Result<Table, Error> {
         let rank = ranks(self.len(), &self.order);
         let mut columns = vec![
@@ -58,8 +58,8 @@ fn ranks(edges: usize, order: &[u32]) -> Vec<i64> {
     ranks
 }
 
-/// Who the nodes of the edges' table are: node, label (-1 where missing), and where the data has them class, name, year and
-/// authors. `guard` makes a text safe for whoever opens the file.
+/// Who the nodes of the edges' table are: node, label (-1 where missing), and where the data has them class, name, year
+/// and authors. `guard` makes a text safe for whoever opens the file.
 pub fn nodes_table(dataset: &Dataset, guard: impl Fn(&str) -> String) -> Result<Table, Error> {
     let labels = dataset.labels();
     let guarded = |texts: &[String]| Column::Text(texts.iter().map(|text| guard(text)).collect());

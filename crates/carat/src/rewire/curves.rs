@@ -73,8 +73,8 @@ impl Curves {
         mean(&self.unpruned)
     }
 
-    /// The paper's area of a curve: below the line of mean accuracies and above the mean accuracy on the whole graph. NaN for
-    /// a curve that there is not.
+    /// The paper's area of a curve: below the line of mean accuracies and above the mean accuracy on the whole graph.
+    /// NaN for a curve that there is not.
     pub fn area_above(&self, curve: usize) -> f64 {
         self.curves.get(curve).map_or(f64::NAN, |curve| area_above(&curve.means(), self.unpruned_mean()))
     }

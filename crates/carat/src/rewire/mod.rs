@@ -7,8 +7,8 @@
 //! area                   what lies below the curve and above the accuracy of GCNs on the whole graph
 //! ```
 //!
-//! A GCN listens to all in-neighbours alike. If attention knows which edges are worth listening to, leaving out the others
-//! should help; and if that is attention's doing, leaving out as many edges at random should not.
+//! A GCN listens to all in-neighbours alike. If attention knows which edges are worth listening to, leaving out the
+//! others should help; and if that is attention's doing, leaving out as many edges at random should not.
 //!
 //! ```
 //! use carat::rewire::{Guide, RewireConfig, Study};
@@ -22,8 +22,10 @@
 //! let guide = Guide { name: "gat".into(), scores: mean_attention(&network, &dataset, 1000)? };
 //!
 //! let gcn = RewireConfig::gcn(&config);
-//! let study = Study::new(&dataset, vec![guide], RewireConfig { thresholds: vec![0.0, 0.3], trials: 1, splits: vec![0], gcn })?;
-//! let accuracies = (0..study.trainings()).map(|number| study.train(number, &|| false)).collect::<Result<Vec<_>, _>>()?;
+//! let settings = RewireConfig { thresholds: vec![0.0, 0.3], trials: 1, splits: vec![0], gcn };
+//! let study = Study::new(&dataset, vec![guide], settings)?;
+//! let trainings = 0..study.trainings();
+//! let accuracies = trainings.map(|number| study.train(number, &|| false)).collect::<Result<Vec<_>, _>>()?;
 //! let curves = study.curves(&accuracies);
 //! println!("area of the gat: {:.4}, at random: {:.4}", curves.area_above(0), curves.area_above(1));
 //! # assert_eq!(curves.curves.len(), 2);

@@ -10,7 +10,8 @@ use crate::batches::batch_seed;
 use crate::settings::DataSettings;
 use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention};
 
-/// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs were.
+/// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs
+/// were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pruning {
@@ -19,7 +20,8 @@ pub struct Pruning {
     /// As many edges are left out, but at random.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub random: bool,
-    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its settings say of these.
+    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its settings say
+    /// of these.
     pub guide: Box<TrainConfig>,
 }
 

@@ -28,15 +28,16 @@ pub struct RewireConfig {
     pub thresholds: Vec<f64>,
     /// Splits to train on.
     pub splits: Vec<usize>,
-    /// Networks per split and pruned graph, each with a seed of its own, and with its own draw where edges go at random.
+    /// Networks per split and pruned graph, each with a seed of its own, and with its own draw where edges go at
+    /// random.
     pub trials: usize,
     /// Settings of the networks; their model is a GCN.
     pub gcn: TrainConfig,
 }
 
 impl RewireConfig {
-    /// Settings of a GCN of the same shape as an attention network, trained alike and on the same splits. Its seed is the
-    /// network's, which folds are dealt out by.
+    /// Settings of a GCN of the same shape as an attention network, trained alike and on the same splits. Its seed is
+    /// the network's, which folds are dealt out by.
     pub fn gcn(attention: &TrainConfig) -> TrainConfig {
         attention.clone().model(ModelKind::Gcn).prune(None).task(None).split(0).without_idle_settings()
     }
@@ -195,8 +196,8 @@ impl<'a> Study<'a> {
         trainer.test()?.map(|score| score.accuracy).ok_or_else(|| Error::Config("no test node has a label".into()))
     }
 
-    /// The curves, given the accuracy of every training: for each guide its own, then the one at random. Missing accuracies
-    /// count as NaN.
+    /// The curves, given the accuracy of every training: for each guide its own, then the one at random. Missing
+    /// accuracies count as NaN.
     pub fn curves(&self, accuracies: &[f64]) -> Curves {
         let of = |kept: Kept| {
             let of_split = |split: usize| {

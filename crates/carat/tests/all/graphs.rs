@@ -1,5 +1,5 @@
-//! Classifying graphs: the regulariser against deleting edges and running everything, by hand and by finite differences;
-//! training the same bits on any number of threads; and what a network says about the graphs of a set.
+//! Classifying graphs: the regulariser against deleting edges and running everything, by hand and by finite
+//! differences; training the same bits on any number of threads; and what a network says about the graphs of a set.
 
 use std::ops::ControlFlow;
 

@@ -53,7 +53,8 @@ impl<'a> Choice<'a> {
         let runs: Vec<&'a Run> = runs.iter().copied().filter(|run| run.protocol() == protocol).collect();
         let mut candidates = strengths(&runs, method);
         let mut others = Vec::new();
-        // Means over different settings cannot be compared, and a strength that ran on a few must not cost the others theirs.
+        // Means over different settings cannot be compared, and a strength that ran on a few must not cost the others
+        // theirs.
         let most = candidates.iter().map(|candidate| candidate.pairs.len()).max()?;
         let settings = loop {
             let settings = shared(&candidates);

@@ -81,8 +81,8 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
     let Some((against, control)) = both else {
         return match car {
             Direction::Lowers => {
-                "; without runs of the constant control at this strength it is not known whether this is causal signal or \
-                 smoothing."
+                "; without runs of the constant control at this strength it is not known whether this is causal signal \
+                 or smoothing."
             }
             Direction::Raises | Direction::Unclear => "; there are no runs of the constant control at this strength.",
         }
@@ -100,7 +100,8 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
             format!("; a constant target does better still (p {worse}), so smoothing explains it.")
         }
         (Direction::Lowers, Direction::Unclear, Direction::Lowers) => format!(
-            "; a constant target lowers it, too, and CAR is not clearly better than that (p {better}), so smoothing may be all of it."
+            "; a constant target lowers it, too, and CAR is not clearly better than that (p {better}), so smoothing \
+             may be all of it."
         ),
         (Direction::Lowers, Direction::Unclear, _) => {
             format!("; it is not clearly better than a constant target (p {better}), so smoothing may be all of it.")
@@ -111,7 +112,8 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
         (Direction::Raises, _, Direction::Raises) => "; a constant target raises it, too.".into(),
         (Direction::Raises, _, Direction::Unclear) => "; a constant target does not clearly change it.".into(),
         (Direction::Unclear, _, Direction::Lowers) => format!(
-            "; a constant target does lower it (p {}): smoothing helps here, the causal effects add nothing that is clear.",
+            "; a constant target does lower it (p {}): smoothing helps here, the causal effects add nothing that is \
+             clear.",
             p_words(control.p_better)
         ),
         (Direction::Unclear, _, Direction::Raises) => "; a constant target raises it.".into(),
@@ -124,7 +126,8 @@ fn validation_words(choice: &Choice<'_>) -> String {
     let losses = choice.baseline_validation().zip(choice.candidate().and_then(|candidate| candidate.validation()));
     match losses {
         Some((without, with)) if without <= with => format!(
-            " Validation would choose no CAR at all: the mean validation loss is {with:.4} with it and {without:.4} without."
+            " Validation would choose no CAR at all: the mean validation loss is {with:.4} with it and {without:.4} \
+             without."
         ),
         _ => String::new(),
     }

@@ -107,8 +107,8 @@ pub(super) fn properties(studied: &[Studied]) -> Table {
             words::spread_cell(Some(auc), 3),
         ]);
     }
-    let caption = "The tenth of the edges that went up most beside the tenth that went down most: medians (same class and year gap: \
-                   means), and the probability that an up-weighted edge has more of the property";
+    let caption = "The tenth of the edges that went up most beside the tenth that went down most: medians (same class \
+                   and year gap: means), and the probability that an up-weighted edge has more of the property";
     Table { name: "interpretation-properties".into(), caption: caption.into(), columns, rows }
 }
 
@@ -140,8 +140,8 @@ pub(super) fn chart(studied: &[Studied]) -> Chart {
     };
     Chart {
         title: "What separates up- from down-weighted edges".into(),
-        caption: "A dot is one pair of networks: the probability that one of its most up-weighted edges has more of a property than one \
-                  of its most down-weighted ones."
+        caption: "A dot is one pair of networks: the probability that one of its most up-weighted edges has more of a \
+                  property than one of its most down-weighted ones."
             .into(),
         series: PROTOCOLS.map(|protocol| format!("protocol {protocol}")).to_vec(),
         panels: studied.iter().filter(|study| !study.all.is_empty()).map(panel).collect(),

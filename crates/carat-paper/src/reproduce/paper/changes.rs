@@ -1,7 +1,7 @@
 //! "Average percent change in test accuracy" and "... in test loss" (appendix), by kind and strength.
 //!
-//! The loss figures printed for Cornell and Wisconsin are the accuracy figures with the sign turned, and do not agree with
-//! Table 1 (Cornell, transformer: 1.22 to 1.07 is -12 %, not -0.6 %). They are kept as printed.
+//! The loss figures printed for Cornell and Wisconsin are the accuracy figures with the sign turned, and do not agree
+//! with Table 1 (Cornell, transformer: 1.22 to 1.07 is -12 %, not -0.6 %). They are kept as printed.
 
 use super::ByKind;
 

@@ -9,8 +9,8 @@ pub const LOSS_LOWER: usize = 8;
 /// "higher test accuracy in 7 of the 8 node classification datasets" (section 4.2).
 pub const ACCURACY_HIGHER: usize = 7;
 
-/// "For 6 of the 8 ... the higher causal regularization strengths ... demonstrated significantly larger reductions in test
-/// loss" (section 4.3).
+/// "For 6 of the 8 ... the higher causal regularization strengths ... demonstrated significantly larger reductions in
+/// test loss" (section 4.3).
 pub const STRONGER_LARGER: usize = 6;
 
 /// "consistently yielded lower mean KL divergence values ... for 6 of 8 node classification datasets" (section 4.3).
