@@ -1,8 +1,8 @@
-//! Gives the lab a name for the code that decides results: the version and a hash of the sources that compute them and
-//! of the versions of all crates they use.
+//! Names the code that decides results: the crate's version, and a hash of the sources that compute them and of the lock
+//! file.
 //!
-//! Stores keep results by it, so that a change to a kernel, to training or to sweeps is never mixed up with results
-//! from before.
+//! The name is part of every key in a store, so results from before a change to a kernel, to training or to sweeps are
+//! never mixed with later ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,14 +10,17 @@ use std::path::Path;
 #[path = "build/fingerprint.rs"]
 mod fingerprint;
 
-/// Files and folders, from this crate's.
-const SOURCES: [&str; 7] = [
+/// The files and folders that decide a result, relative to this crate's folder: data and its readers, networks, training,
+/// sweeps, and attention on spurious edges, which is ranked by `statistics::area_under_curve`.
+const SOURCES: [&str; 9] = [
     "../carat-graph/src",
     "../carat-nn/src",
     "../carat/src",
     "src/sweep.rs",
     "src/sweep",
+    "src/parallel.rs",
     "src/spurious.rs",
+    "../carat-report/src/statistics.rs",
     "../../Cargo.lock",
 ];
 
@@ -28,7 +31,7 @@ fn main() {
         collect(Path::new(name), &mut files);
     }
     println!("cargo::rerun-if-changed=build");
-    // Outside the workspace there are no sources beside us: the version alone says which code it is.
+    // A crate outside the workspace has no sources beside it, so only its version names the code.
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let is_workspace = files.keys().any(|name| name.starts_with("../carat/"));
     let code = if is_workspace { format!("{version}+{:016x}", fingerprint::fingerprint(&files)) } else { version };
