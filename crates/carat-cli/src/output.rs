@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use carat_report::{Block, Column, Table, words};
+use carat_report::{Block, Column, Table, format};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -40,7 +40,7 @@ pub fn check_folder_of(flag: &str, out: &Path) -> Result<(), Failure> {
 
 /// 1234567 as 1,234,567.
 pub fn thousands(number: u64) -> String {
-    words::thousands(number as usize)
+    format::thousands(number as usize)
 }
 
 /// 1536 as 1.5 kB.
@@ -156,8 +156,8 @@ mod tests {
         let table = Table {
             name: "t".into(),
             caption: "Loss".into(),
-            columns: vec![Column::words("data"), Column::numbers("p")],
-            rows: vec![vec![Cell::words("cora"), Cell::number("0.01", 0.012)]],
+            columns: vec![Column::text("data"), Column::numbers("p")],
+            rows: vec![vec![Cell::text("cora"), Cell::number("0.01", 0.012)]],
         };
         let parts = [Block::Paragraph("One.".into()), Block::Points(vec!["a".into()]), Block::Table(table)];
         assert_eq!(blocks(&parts), "One.\n\n- a\n\nLoss\ndata     p\ncora  0.01\n");

@@ -12,7 +12,7 @@ mod train;
 mod worker;
 
 #[cfg(test)]
-mod code_tests;
+mod fingerprint_tests;
 #[cfg(test)]
 mod store_tests;
 

@@ -11,9 +11,9 @@ mod chart;
 mod measure;
 mod page;
 mod report;
+mod sentences;
 mod tables;
 mod treatment;
-mod words;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,9 +29,9 @@ use serde::Serialize;
 pub use measure::MEASURES;
 pub use page::page;
 pub use report::{ArmReport, CaseReport, DemoReport, GraphReport, Verdict};
+pub use sentences::{conclusion, cost, planted_graph, statistics, treatments};
 pub use tables::{measured, summary};
 pub use treatment::Treatment;
-pub use words::{conclusion, cost, planted_graph, statistics, treatments};
 
 /// Most seeds; every one keeps its runs in the report.
 const MOST_SEEDS: usize = 1000;

@@ -10,7 +10,6 @@
 mod ablation;
 mod accuracy;
 mod assemble;
-mod basis;
 mod cal;
 mod datasets;
 mod draft;
@@ -21,11 +20,12 @@ mod graphs;
 mod grid_table;
 mod grids;
 mod homophily;
+mod inputs;
 mod interpretation;
 mod lambda;
-mod literature;
 mod overview;
 pub mod paper;
+mod published;
 mod pyg;
 mod rewiring;
 mod rounds;
@@ -40,9 +40,9 @@ mod transductive;
 use carat::Error;
 
 pub use assemble::{report, report_of};
-pub use basis::{Basis, Found};
 pub use draft::Draft;
 pub use finding::{Answer, Finding, Verdict};
+pub use inputs::{Inputs, ItemRuns};
 pub use scope::Scope;
 pub use studies::Studies;
 
@@ -57,26 +57,26 @@ pub trait Item: Sync {
     fn title(&self) -> &'static str;
 
     /// What the paper says about it.
-    fn said(&self) -> &'static str;
+    fn paper_says(&self) -> &'static str;
 
     /// The runs it needs. Items share runs: the store computes each once.
     fn grids(&self, scope: &Scope) -> Vec<Grid>;
 
     /// The grids in words.
-    fn grid_words(&self, scope: &Scope) -> String {
-        grids::words(scope)
+    fn describe_grids(&self, scope: &Scope) -> String {
+        grids::description(scope)
     }
 
     /// Whether there is enough to draw a section: any run.
-    fn is_ready(&self, found: &Found<'_>) -> bool {
+    fn is_ready(&self, found: &ItemRuns<'_>) -> bool {
         !found.runs.is_empty()
     }
 
     /// Draws what is found here. Nothing is computed that takes long: what runs do not tell is in the studies.
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error>;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error>;
 
     /// What became of the claims that the paper rests on it.
-    fn findings(&self, _basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
+    fn findings(&self, _basis: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
         Ok(Vec::new())
     }
 }

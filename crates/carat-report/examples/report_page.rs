@@ -75,34 +75,30 @@ fn named<'a>(label: &str, names: impl IntoIterator<Item = &'a str>) -> Axis {
 }
 
 fn losses() -> Table {
-    let mut columns = vec![Column::words("dataset"), Column::words("attention")];
+    let mut columns = vec![Column::text("dataset"), Column::text("attention")];
     for (protocol, source) in [("paper", "ours"), ("paper", "the paper's"), ("best", "ours")] {
         for arm in ["baseline", "CAR"] {
             columns.push(Column::numbers(format!("{arm}, protocol {protocol}, {source}")));
         }
     }
-    columns.extend([Column::numbers("p (Holm)"), Column::words("what follows")]);
+    columns.extend([Column::numbers("p (Holm)"), Column::text("what follows")]);
     let mut rows = Vec::new();
     for (place, dataset) in DATASETS.iter().enumerate() {
         for (kind, name) in ["gat", "gatv2", "transformer"].iter().enumerate() {
             let seed = 10 * (3 * place + kind);
-            let mut row = vec![Cell::words(*dataset), Cell::words(*name)];
+            let mut row = vec![Cell::text(*dataset), Cell::text(*name)];
             for pair in 0..3 {
                 let baseline = 1.0 + 2.0 * noise(seed + pair);
                 let regularised = baseline * (0.7 + 0.4 * noise(seed + pair + 5));
                 let number = |value: f64| Cell::number(format!("{value:.2}"), value);
                 let missing = pair == 1 && place >= 5;
-                row.push(if missing { Cell::words("-") } else { number(baseline).strong_if(baseline < regularised) });
-                row.push(if missing {
-                    Cell::words("-")
-                } else {
-                    number(regularised).strong_if(regularised < baseline)
-                });
+                row.push(if missing { Cell::text("-") } else { number(baseline).strong_if(baseline < regularised) });
+                row.push(if missing { Cell::text("-") } else { number(regularised).strong_if(regularised < baseline) });
             }
             let p = noise(seed + 9).powi(4);
             let text = if p < 0.001 { "<0.001".to_string() } else { format!("{p:.3}") };
             row.push(Cell::number(text, p).strong_if(p < 0.05));
-            row.push(Cell::words(match p < 0.05 {
+            row.push(Cell::text(match p < 0.05 {
                 true => "lower, and clearly so: by chance this would be rare",
                 false => "the runs do not tell",
             }));
@@ -260,9 +256,9 @@ fn alone() -> Chart {
 fn long_table() -> Table {
     let row = |place: usize| {
         let value = 1e-6 * 10f64.powf(6.0 * noise(place));
-        vec![Cell::words(format!("graph {place}")), Cell::number(format!("{value:.6}"), value)]
+        vec![Cell::text(format!("graph {place}")), Cell::number(format!("{value:.6}"), value)]
     };
-    let columns = vec![Column::words("graph"), Column::numbers("p")];
+    let columns = vec![Column::text("graph"), Column::numbers("p")];
     Table { name: "graphs".into(), caption: "Every graph".into(), columns, rows: (0..60).map(row).collect() }
 }
 

@@ -32,8 +32,8 @@ mod groups;
 mod listed;
 mod report;
 mod runs;
+mod sentences;
 mod tables;
-mod words;
 
 use carat::Error;
 use carat::explain::{EdgeChanges, ExplainSettings, Group, Property};
@@ -46,8 +46,8 @@ pub use groups::{GroupPart, GroupSummary};
 pub use listed::{ListedEdge, ListedNode};
 pub use report::report;
 pub use runs::compared_runs;
+pub use sentences::{counts, group_sentences, separation_sentences};
 pub use tables::{brief_table, group_table, listed_table, separation_table};
-pub use words::{counts, group_sentences, separation_sentences};
 
 /// How [`Explanation::of`] sums up.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -127,19 +127,19 @@ mod tests {
         let table = Table {
             name: "t".into(),
             caption: String::new(),
-            columns: vec![Column::words("a, \"b\""), Column::numbers("n"), Column::numbers("p")],
+            columns: vec![Column::text("a, \"b\""), Column::numbers("n"), Column::numbers("p")],
             rows: vec![
-                vec![Cell::words("line\nbreak"), Cell::number("0.3", 0.1 + 0.2), Cell::number("<0.001", 1.5e-300)],
-                vec![Cell::words("=1+1"), Cell::number("-", f64::NAN)],
+                vec![Cell::text("line\nbreak"), Cell::number("0.3", 0.1 + 0.2), Cell::number("<0.001", 1.5e-300)],
+                vec![Cell::text("=1+1"), Cell::number("-", f64::NAN)],
             ],
         };
         let text = csv(&table);
         assert_eq!(text, "\"a, \"\"b\"\"\",n,p\n\"line\nbreak\",0.30000000000000004,1.5e-300\n'=1+1,NaN,\n");
         let table = Table {
-            columns: vec![Column::words("a"), Column::numbers("change")],
+            columns: vec![Column::text("a"), Column::numbers("change")],
             rows: vec![
-                vec![Cell::words("x"), Cell::number("1 (0 to 2)", 1.0).with_parts([("low", 0.5), ("high", 2.0)])],
-                vec![Cell::words("y"), Cell::words("-")],
+                vec![Cell::text("x"), Cell::number("1 (0 to 2)", 1.0).with_parts([("low", 0.5), ("high", 2.0)])],
+                vec![Cell::text("y"), Cell::text("-")],
             ],
             ..table
         };

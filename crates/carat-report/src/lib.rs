@@ -7,8 +7,8 @@
 //! let table = Table {
 //!     name: "accuracy".into(),
 //!     caption: "Test accuracy".into(),
-//!     columns: vec![Column::words("dataset"), Column::numbers("CAR")],
-//!     rows: vec![vec![Cell::words("Cora"), Cell::number("0.81", 0.8123)]],
+//!     columns: vec![Column::text("dataset"), Column::numbers("CAR")],
+//!     rows: vec![vec![Cell::text("Cora"), Cell::number("0.81", 0.8123)]],
 //! };
 //! let section = Section { id: "accuracy".into(), title: "Accuracy".into(), blocks: vec![Block::Table(table)] };
 //! let report = Report { title: "Runs".into(), lead: Vec::new(), sections: vec![section] };
@@ -20,11 +20,12 @@
 //!
 //! [`explain`] and [`rewiring`] turn what `carat` found on one graph into a report. Reports on stores of runs are made by the
 //! crates above, which read databases; nothing here does. [`statistics`] are here because a spread, an interval or a p
-//! value is written the same way everywhere ([`words`]), and because [`explain`] needs them without a store.
+//! value is written the same way everywhere ([`format`]), and because [`explain`] needs them without a store.
 
 pub mod explain;
 pub mod figures;
 mod files;
+pub mod format;
 mod html;
 mod markdown;
 mod model;
@@ -32,9 +33,8 @@ mod outline;
 pub mod page;
 pub mod rewiring;
 pub mod statistics;
-pub mod words;
 
 pub use files::{files, guarded};
 pub use html::html;
-pub use markdown::{markdown, markdown_alone};
+pub use markdown::{markdown, markdown_without_links};
 pub use model::{Block, Cell, Column, Report, Section, Table};

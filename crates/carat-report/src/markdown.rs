@@ -11,7 +11,7 @@ pub fn markdown(report: &Report) -> String {
 }
 
 /// The same as one file that stands alone: without links to other files, and so without charts.
-pub fn markdown_alone(report: &Report) -> String {
+pub fn markdown_without_links(report: &Report) -> String {
     write(report, false)
 }
 
@@ -130,8 +130,8 @@ mod tests {
         let table = Table {
             name: "cora".into(),
             caption: "Loss".into(),
-            columns: vec![Column::words("arm"), Column::numbers("a|b")],
-            rows: vec![vec![Cell::words("CAR"), Cell::number("1.72", 1.7212).strong_if(true)], vec![Cell::words("x")]],
+            columns: vec![Column::text("arm"), Column::numbers("a|b")],
+            rows: vec![vec![Cell::text("CAR"), Cell::number("1.72", 1.7212).strong_if(true)], vec![Cell::text("x")]],
         };
         let chart = Chart { title: "T".into(), caption: "How.".into(), series: Vec::new(), panels: Vec::new() };
         let blocks = vec![
@@ -149,8 +149,8 @@ mod tests {
              **Loss** ([cora.csv](cora.csv))\n\n| arm | a\\|b |\n| --- | ---: |\n| CAR | **1.72** |\n| x |  |\n\n\
              ### T\n\n![T](table1-1.svg)\n\nHow.\n"
         );
-        let alone = markdown_alone(&report);
+        let alone = markdown_without_links(&report);
         assert!(alone.contains("**Loss**\n\n| arm |") && !alone.contains("](") && !alone.contains("### T"), "{alone}");
-        assert_eq!((cell(&Cell::words("-0.5")), cell(&Cell::words("[x](y)"))), ("-0.5".into(), "\\[x\\](y)".into()));
+        assert_eq!((cell(&Cell::text("-0.5")), cell(&Cell::text("[x](y)"))), ("-0.5".into(), "\\[x\\](y)".into()));
     }
 }

@@ -72,7 +72,7 @@ pub struct Column {
 
 impl Column {
     /// A column of words.
-    pub fn words(heading: impl Into<String>) -> Self {
+    pub fn text(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), numeric: false }
     }
 
@@ -97,7 +97,7 @@ pub struct Cell {
 
 impl Cell {
     /// Words.
-    pub fn words(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 

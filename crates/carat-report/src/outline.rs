@@ -20,19 +20,19 @@ pub(super) struct Part<'a> {
 pub(super) fn parts(report: &Report) -> Vec<Part<'_>> {
     let (mut ids, mut names) = (Names::default(), Names::default());
     // The page's own list of contents has this name.
-    ids.unlike_others("contents");
+    ids.unique("contents");
     let lead = ("lead", None, &report.lead);
     let sections =
         report.sections.iter().map(|section| (section.id.as_str(), Some(section.title.as_str()), &section.blocks));
     let mut parts = Vec::new();
     for (id, title, blocks) in std::iter::once(lead).chain(sections) {
-        let id = ids.unlike_others(id);
+        let id = ids.unique(id);
         let mut charts = 0;
         let mut name = |block: &Block| match block {
-            Block::Table(table) => names.unlike_others(&table.name),
+            Block::Table(table) => names.unique(&table.name),
             Block::Chart(_) => {
                 charts += 1;
-                names.unlike_others(&format!("{id}-{charts}"))
+                names.unique(&format!("{id}-{charts}"))
             }
             Block::Paragraph(_) | Block::Points(_) | Block::Command(_) => String::new(),
         };
@@ -48,7 +48,7 @@ struct Names(HashSet<String>);
 
 impl Names {
     /// The name with nothing but letters, digits and hyphens, and with a number where it was given before.
-    fn unlike_others(&mut self, name: &str) -> String {
+    fn unique(&mut self, name: &str) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let plain: String = name.chars().map(plain).take(80).collect();
         let plain = match plain.trim_matches('-') {
@@ -73,7 +73,7 @@ mod tests {
     fn names_are_plain_and_unlike_each_other() {
         let mut names = Names::default();
         let given = ["table1", "Table1", "../../etc/passwd", "<img>", "", "table1", "ü"];
-        let got = given.map(|name| names.unlike_others(name));
+        let got = given.map(|name| names.unique(name));
         assert_eq!(got, ["table1", "Table1-2", "etc-passwd", "img", "unnamed", "table1-3", "unnamed-2"]);
     }
 }

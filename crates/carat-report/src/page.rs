@@ -144,8 +144,8 @@ pub fn document(title: &str, body: &str, style: &str, script: &str, allowed: &st
 pub fn policy(style: &str, script: &str, allowed: &str) -> String {
     format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'{allowed}",
-        fingerprint(script),
-        fingerprint(style)
+        csp_hash(script),
+        csp_hash(style)
     )
 }
 
@@ -177,7 +177,7 @@ fn cell((column, cell): (&Column, &Cell)) -> String {
 }
 
 /// How a policy names a text that may stand in the page.
-fn fingerprint(text: &str) -> String {
+fn csp_hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
@@ -205,8 +205,8 @@ mod tests {
         page.table(&Table {
             name: HOSTILE.into(),
             caption: HOSTILE.into(),
-            columns: vec![Column::words(HOSTILE), Column::numbers("n")],
-            rows: vec![vec![Cell::words(HOSTILE).strong_if(true), Cell::number(HOSTILE, 1.0)]],
+            columns: vec![Column::text(HOSTILE), Column::numbers("n")],
+            rows: vec![vec![Cell::text(HOSTILE).strong_if(true), Cell::number(HOSTILE, 1.0)]],
         });
         page.data("data", &HOSTILE);
         let html = page.finish();
@@ -224,8 +224,8 @@ mod tests {
         let mut page = Page::new("t");
         let numbers = [0.1 + 0.2, -1e-12, f64::NAN, f64::NEG_INFINITY].map(|value| Cell::number("x", value));
         let mut columns = vec![Column::numbers("n"); 5];
-        columns.push(Column::words("w"));
-        let row = numbers.into_iter().chain([Cell::number("2", 2.0).strong_if(true), Cell::words("w")]).collect();
+        columns.push(Column::text("w"));
+        let row = numbers.into_iter().chain([Cell::number("2", 2.0).strong_if(true), Cell::text("w")]).collect();
         page.table(&Table { name: "t".into(), caption: "c".into(), columns, rows: vec![row, Vec::new()] });
         let html = page.finish();
         for part in [
@@ -247,12 +247,12 @@ mod tests {
     #[test]
     fn the_policy_names_exactly_what_the_page_runs() {
         // The known digest of no text.
-        assert_eq!(fingerprint(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(csp_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         let html = Page::new("t").finish();
         for (element, kind) in [("script", "script-src"), ("style", "style-src")] {
             let content =
                 html.split(&format!("<{element}>")).nth(1).unwrap().split(&format!("</{element}>")).next().unwrap();
-            assert!(html.contains(&format!("{kind} '{}'", fingerprint(content))), "{element}");
+            assert!(html.contains(&format!("{kind} '{}'", csp_hash(content))), "{element}");
         }
         assert!(!SCRIPT.contains("</script") && !html.contains("unsafe"));
     }

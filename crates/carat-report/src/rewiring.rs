@@ -4,8 +4,8 @@ use carat::rewire::{Curve, CurvePoint, Curves};
 use serde::Serialize;
 
 use crate::figures::{Axis, Chart, ChartPanel, Mark};
+use crate::format;
 use crate::statistics::{Spread, wilcoxon_greater};
-use crate::words;
 use crate::{Block, Cell, Column, Report, Section, Table};
 
 /// What an area is, for captions and notes.
@@ -80,8 +80,8 @@ fn marks(curves: &Curves) -> Vec<Mark> {
 }
 
 fn described(point: &CurvePoint) -> String {
-    let edges = point.edges.map(|edges| format!(", {}", words::counted(edges, "edge"))).unwrap_or_default();
-    let accuracy = spread(&point.accuracies).map_or_else(|| words::UNDEFINED.to_string(), |spread| spread.text(3));
+    let edges = point.edges.map(|edges| format!(", {}", format::counted(edges, "edge"))).unwrap_or_default();
+    let accuracy = spread(&point.accuracies).map_or_else(|| format::UNDEFINED.to_string(), |spread| spread.text(3));
     format!("threshold {}{edges}: {accuracy}", point.threshold)
 }
 
@@ -102,8 +102,8 @@ pub fn curve_table(name: &str, caption: &str, curves: &Curves) -> Table {
             if row.is_empty() {
                 row.push(Cell::number(point.threshold.to_string(), point.threshold));
             }
-            row.extend(point.edges.filter(|_| !point_of.random).map(words::count_cell));
-            row.push(words::spread_cell(spread(&point.accuracies), 3));
+            row.extend(point.edges.filter(|_| !point_of.random).map(format::count_cell));
+            row.push(format::spread_cell(spread(&point.accuracies), 3));
         }
         row
     };
@@ -153,14 +153,14 @@ pub fn area_table(curves: &Curves) -> Table {
             true => format!("random, as many edges as {}", figures.guide),
         };
         vec![
-            Cell::words(name),
-            words::number_cell(Some(figures.area), 4),
-            words::spread_cell(figures.signed_area, 4),
-            words::number_cell(figures.best.map(|(_, accuracy)| accuracy), 3),
-            words::number_cell(figures.best.map(|(threshold, _)| threshold), 2),
+            Cell::text(name),
+            format::number_cell(Some(figures.area), 4),
+            format::spread_cell(figures.signed_area, 4),
+            format::number_cell(figures.best.map(|(_, accuracy)| accuracy), 3),
+            format::number_cell(figures.best.map(|(threshold, _)| threshold), 2),
         ]
     };
-    let mut columns = vec![Column::words("pruned by")];
+    let mut columns = vec![Column::text("pruned by")];
     columns.extend(["area", "signed area", "highest accuracy", "at threshold"].map(Column::numbers));
     let caption = format!("Areas; GCNs on the whole graph have a mean test accuracy of {:.3}", curves.unpruned_mean());
     Table { name: "areas".into(), caption, columns, rows: areas(curves).into_iter().map(row).collect() }
@@ -208,7 +208,7 @@ fn sentence(curves: &Curves) -> String {
         "GCNs have a mean test accuracy of {:.3} on the whole graph{without}. The area of pruning above the whole \
          graph's is {}.",
         curves.unpruned_mean(),
-        words::list(&parts)
+        format::list(&parts)
     )
 }
 

@@ -79,7 +79,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let report = reproduce::report_of(&merged, &args.data_folder.path())?;
     if let Some(file) = &args.markdown {
         output::check_folder_of("--markdown", file)?;
-        write_file(file, &report::markdown_alone(&report))?;
+        write_file(file, &report::markdown_without_links(&report))?;
         let printed = Printed { page: file.display().to_string(), files: 1, ..Printed::of(&merged) };
         return output::show(args.format.json, &printed, || text(&report, &printed));
     }

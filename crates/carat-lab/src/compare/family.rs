@@ -1,8 +1,8 @@
 //! One comparison per dataset, corrected for how many there are.
 
 use carat::Protocol;
+use carat_report::format;
 use carat_report::statistics::{SIGNIFICANT, holm};
-use carat_report::words;
 
 use super::{Comparison, Measure, Pairing};
 
@@ -83,7 +83,7 @@ impl Family {
             0 => format!("{} in none", measure.worse()),
             count => format!("{} in {count}", measure.worse()),
         };
-        let datasets = words::counted(self.datasets(), "dataset");
+        let datasets = format::counted(self.datasets(), "dataset");
         let (better, adjusted) = (self.better(), self.better_adjusted());
         format!("{better} of {datasets} under protocol {protocol} ({adjusted} after Holm's correction; {worse})")
     }
@@ -103,7 +103,7 @@ impl Family {
             measure.better(),
             measure.name(),
             self.better(),
-            words::counted(self.datasets(), "dataset"),
+            format::counted(self.datasets(), "dataset"),
             self.better_adjusted()
         )
     }

@@ -46,7 +46,7 @@ pub struct Pairing<'a> {
     /// The pairs.
     pub pairs: Vec<Pair<'a>>,
     /// Runs of the method whose opponent is missing: they say nothing.
-    pub alone: usize,
+    pub unpaired: usize,
 }
 
 impl<'a> Pairing<'a> {
@@ -66,7 +66,7 @@ impl<'a> Pairing<'a> {
             let place = (pair_key, key(run, against));
             match opponents.get(&place) {
                 Some(before) => pairing.pairs.push(Pair { key: place.0, before, after: run }),
-                None => pairing.alone += 1,
+                None => pairing.unpaired += 1,
             }
         }
         // Stores hand runs out in the order of hashes; sums must not depend on it.
@@ -115,7 +115,7 @@ mod tests {
         ];
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
-        assert_eq!((pairing.pairs.len(), pairing.alone), (2, 2));
+        assert_eq!((pairing.pairs.len(), pairing.unpaired), (2, 2));
         assert!(pairing.pairs.iter().all(|pair| pair.before.is_baseline() && pair.key.data == "a"));
         assert_eq!(pairing.pairs.iter().map(Pair::strength).collect::<Vec<_>>(), [Some(1.0), Some(5.0)]);
         assert_eq!(pairing.pairs[0].configuration(), "gat, L 2, K 3, F 10, lambda 1");
@@ -133,7 +133,7 @@ mod tests {
         let runs = [regularised("a", 10, 1.0, 1.5), regularised("a", 10, 5.0, 1.0), control(5.0, 1.2)];
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Method(&Method::arm(Arm::Constant)));
-        assert_eq!((pairing.pairs.len(), pairing.alone), (1, 1));
+        assert_eq!((pairing.pairs.len(), pairing.unpaired), (1, 1));
         assert_eq!(pairing.pairs[0].before.outcome.test_loss, Some(1.2));
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Section, Table, format};
 
 use crate::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
 use crate::sweep::{Curve, Outcome, Point, Run, TrainingCurve};
@@ -66,15 +66,15 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
         for rule in RULES {
             let of_data = trainings.iter().filter(|training| training.config.data.name == *data);
             let runs: Vec<Run> = of_data.filter_map(|training| run(training, rule)).collect();
-            rows.extend(row(&words::data_name(data, &datasets), rule, &runs));
+            rows.extend(row(&format::data_name(data, &datasets), rule, &runs));
         }
     }
-    let mut columns = vec![Column::words("dataset"), Column::words("rule")];
+    let mut columns = vec![Column::text("dataset"), Column::text("rule")];
     let headings = ["pairs", "loss, baseline", "loss, + CAR", "p", "accuracy, baseline", "accuracy, + CAR", "p"];
     columns.extend(headings.map(Column::numbers));
     let table = Table {
         name: "stopping".into(),
-        caption: format!("Test loss and accuracy of the weights that each rule keeps. {}", words::P_MEANING),
+        caption: format!("Test loss and accuracy of the weights that each rule keeps. {}", format::P_MEANING),
         columns,
         rows,
     };
@@ -114,11 +114,11 @@ fn row(data: &str, rule: Rule, runs: &[Run]) -> Option<Vec<Cell>> {
     let pairs: Vec<&Pair<'_>> = pairing.pairs.iter().collect();
     let loss = Comparison::of(&pairs, Measure::TestLoss)?;
     let accuracy = Comparison::of(&pairs, Measure::TestAccuracy)?;
-    let mut cells = vec![Cell::words(data), Cell::words(rule.name()), words::count_cell(loss.pairs)];
+    let mut cells = vec![Cell::text(data), Cell::text(rule.name()), format::count_cell(loss.pairs)];
     for comparison in [loss, accuracy] {
-        cells.push(words::number_cell(Some(comparison.before.mean), 3));
-        cells.push(words::number_cell(Some(comparison.after.mean), 3));
-        cells.push(words::probability_cell(comparison.p_better));
+        cells.push(format::number_cell(Some(comparison.before.mean), 3));
+        cells.push(format::number_cell(Some(comparison.after.mean), 3));
+        cells.push(format::probability_cell(comparison.p_better));
     }
     Some(cells)
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use carat::Protocol;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::five_numbers;
-use carat_report::{Block, Cell, Column, Section, Table, words};
+use carat_report::{Block, Cell, Column, Section, Table, format};
 
 use self::choice::{Candidate, Choice, variant, variants};
 use self::sentence::sentence;
@@ -30,7 +30,7 @@ pub fn verdict(runs: &[Run]) -> Vec<Section> {
 
 /// The answer for one dataset in sentences, one per protocol that has runs.
 pub fn sentences(runs: &[Run], data: &str) -> Vec<String> {
-    let name = words::data_name(data, &names(runs));
+    let name = format::data_name(data, &names(runs));
     let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data.name == data).collect();
     choices(&runs).iter().map(|choice| sentence(choice, &name)).collect()
 }
@@ -47,11 +47,11 @@ fn choices<'a>(runs: &[&'a Run]) -> Vec<Choice<'a>> {
 
 fn section(number: usize, data: &str, names: &BTreeSet<&str>, runs: &[Run]) -> Section {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.config.data.name == data).collect();
-    let data = &words::data_name(data, names);
+    let data = &format::data_name(data, names);
     let choices = choices(&runs);
     let mut blocks: Vec<Block> = choices.iter().map(|choice| Block::Paragraph(sentence(choice, data))).collect();
     if choices.is_empty() {
-        let runs = words::counted(runs.len(), "run");
+        let runs = format::counted(runs.len(), "run");
         blocks.push(Block::Paragraph(format!(
             "On {data} there is nothing to compare yet: among {runs}, no causally regularised one has the baseline of \
              its setting (lambda 0)."
@@ -76,7 +76,7 @@ fn notes(runs: &[&Run]) -> String {
          control replaces every effect by 0.5: what it gains is smoothing of attention. attention_auc is the \
          probability that attention ranks a same-label in-edge above another; smoothing alone has no reason to raise \
          it.",
-        words::P_MEANING
+        format::P_MEANING
     );
     if Measure::AttentionAuc.is_coarse(runs) {
         text.push_str(
@@ -94,20 +94,20 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         let comparison = candidate.comparison(measure)?;
         let control = choice.against_control(measure);
         Some(vec![
-            Cell::words(measure.name()),
-            Cell::words(choice.protocol.name()),
-            Cell::words(candidate.label()),
-            words::count_cell(comparison.pairs),
-            words::number_cell(Some(comparison.before.mean), 3),
-            words::number_cell(control.as_ref().map(|control| control.before.mean), 3),
-            words::number_cell(Some(comparison.after.mean), 3),
-            words::effect_cell(comparison.change(), 3),
-            words::probability_cell(comparison.p_better),
-            words::probability_cell(control.and_then(|control| control.p_better)),
+            Cell::text(measure.name()),
+            Cell::text(choice.protocol.name()),
+            Cell::text(candidate.label()),
+            format::count_cell(comparison.pairs),
+            format::number_cell(Some(comparison.before.mean), 3),
+            format::number_cell(control.as_ref().map(|control| control.before.mean), 3),
+            format::number_cell(Some(comparison.after.mean), 3),
+            format::effect_cell(comparison.change(), 3),
+            format::probability_cell(comparison.p_better),
+            format::probability_cell(control.and_then(|control| control.p_better)),
         ])
     };
     let rows = MEASURES.into_iter().flat_map(|measure| choices.iter().filter_map(move |choice| row(choice, measure)));
-    let mut columns = vec![Column::words("measure"), Column::words("protocol"), Column::words("chosen")];
+    let mut columns = vec![Column::text("measure"), Column::text("protocol"), Column::text("chosen")];
     let headings = [
         "pairs",
         "baseline",
@@ -118,7 +118,7 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         "p against control",
     ];
     columns.extend(headings.map(Column::numbers));
-    let caption = format!("{data}: CAR at the strength that validation chose. {}", words::P_MEANING);
+    let caption = format!("{data}: CAR at the strength that validation chose. {}", format::P_MEANING);
     Table { name: format!("verdict-{number}"), caption, columns, rows: rows.collect() }
 }
 
@@ -128,33 +128,33 @@ fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         let candidate = choice.candidate();
         let loss = candidate.and_then(|candidate| candidate.comparison(Measure::TestLoss));
         vec![
-            Cell::words("0 (no regulariser)"),
-            Cell::words(choice.protocol.name()),
-            words::count_cell(candidate.map_or(0, |candidate| candidate.pairs.len())),
-            words::number_cell(choice.baseline_validation(), 4),
-            words::number_cell(loss.map(|loss| loss.before.mean), 4),
-            Cell::words(words::UNDEFINED),
-            Cell::words(words::UNDEFINED),
+            Cell::text("0 (no regulariser)"),
+            Cell::text(choice.protocol.name()),
+            format::count_cell(candidate.map_or(0, |candidate| candidate.pairs.len())),
+            format::number_cell(choice.baseline_validation(), 4),
+            format::number_cell(loss.map(|loss| loss.before.mean), 4),
+            Cell::text(format::UNDEFINED),
+            Cell::text(format::UNDEFINED),
         ]
     };
     let row = |choice: &Choice<'_>, place: usize, candidate: &Candidate<'_>| {
         let loss = candidate.comparison(Measure::TestLoss);
         let is_chosen = place == choice.chosen;
         vec![
-            Cell::words(candidate.lambda.clone()).strong_if(is_chosen),
-            Cell::words(choice.protocol.name()),
-            words::count_cell(candidate.pairs.len()),
-            words::number_cell(candidate.validation(), 4).strong_if(is_chosen),
-            words::number_cell(loss.as_ref().map(|loss| loss.after.mean), 4),
-            words::percent_cell(loss.as_ref().and_then(Comparison::percent).map(|effect| effect.mean)),
-            words::probability_cell(loss.and_then(|loss| loss.p_better)),
+            Cell::text(candidate.lambda.clone()).strong_if(is_chosen),
+            Cell::text(choice.protocol.name()),
+            format::count_cell(candidate.pairs.len()),
+            format::number_cell(candidate.validation(), 4).strong_if(is_chosen),
+            format::number_cell(loss.as_ref().map(|loss| loss.after.mean), 4),
+            format::percent_cell(loss.as_ref().and_then(Comparison::percent).map(|effect| effect.mean)),
+            format::probability_cell(loss.and_then(|loss| loss.p_better)),
         ]
     };
     let rows = choices.iter().flat_map(|choice| {
         let strengths = choice.candidates.iter().enumerate();
         std::iter::once(baseline(choice)).chain(strengths.map(move |(place, candidate)| row(choice, place, candidate)))
     });
-    let mut columns = vec![Column::words("lambda"), Column::words("protocol")];
+    let mut columns = vec![Column::text("lambda"), Column::text("protocol")];
     columns.extend(
         ["settings", "mean validation loss", "mean test loss", "change of test loss", "p (test loss)"]
             .map(Column::numbers),
@@ -172,17 +172,17 @@ fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
             label => label,
         };
         vec![
-            Cell::words(variant),
-            Cell::words(choice.protocol.name()),
-            Cell::words(other.lambda.clone()),
-            words::count_cell(other.pairs.len()),
-            words::percent_cell(loss.as_ref().and_then(Comparison::percent).map(|effect| effect.mean)),
-            words::probability_cell(loss.and_then(|loss| loss.p_better)),
+            Cell::text(variant),
+            Cell::text(choice.protocol.name()),
+            Cell::text(other.lambda.clone()),
+            format::count_cell(other.pairs.len()),
+            format::percent_cell(loss.as_ref().and_then(Comparison::percent).map(|effect| effect.mean)),
+            format::probability_cell(loss.and_then(|loss| loss.p_better)),
         ]
     };
     let rows: Vec<Vec<Cell>> =
         choices.iter().flat_map(|choice| choice.others.iter().map(move |other| row(choice, other))).collect();
-    let mut columns = vec![Column::words("variant"), Column::words("protocol"), Column::words("lambda")];
+    let mut columns = vec![Column::text("variant"), Column::text("protocol"), Column::text("lambda")];
     columns.extend(["pairs", "change of test loss", "p"].map(Column::numbers));
     let caption = format!(
         "{data}: other variants at hand, each against its own baselines. They took no part in the choice; their \
@@ -198,8 +198,8 @@ fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
         for (at, candidate) in choice.candidates.iter().enumerate() {
             let percents = candidate.comparison(Measure::TestLoss).map(|loss| loss.percents).unwrap_or_default();
             let Some(values) = five_numbers(&percents) else { continue };
-            let pairs = words::counted(percents.len(), "pair");
-            let tip = format!("{}: median {} %, {pairs}", candidate.label(), words::signed(values[2], 1));
+            let pairs = format::counted(percents.len(), "pair");
+            let tip = format!("{}: median {} %, {pairs}", candidate.label(), format::signed(values[2], 1));
             marks.push(Mark::Box { at: at as f64, values, series: usize::from(at == choice.chosen), tip });
         }
         ChartPanel {

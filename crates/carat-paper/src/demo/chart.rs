@@ -3,7 +3,7 @@
 use carat_lab::compare::Measure;
 use carat_nn::AttentionKind;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark, extent};
-use carat_report::words;
+use carat_report::format;
 
 use super::measure::{Reference, title};
 use super::{DemoReport, Treatment};
@@ -29,7 +29,7 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
         caption: format!(
             "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
             measure.meaning(),
-            words::capitalised(measure.better())
+            format::capitalised(measure.better())
         ),
         series: treatments.iter().map(|treatment| treatment.label().to_string()).collect(),
         panels: panels.collect(),

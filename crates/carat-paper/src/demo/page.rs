@@ -113,8 +113,8 @@ fn settings(config: &DemoConfig) -> Table {
         ("learning rate", train.optimiser.lr.to_string()),
         ("most epochs", train.stopping.epochs.to_string()),
     ];
-    let rows = settings.map(|(name, value)| vec![Cell::words(name), Cell::words(value)]).to_vec();
-    let columns = vec![Column::words("setting"), Column::numbers("value")];
+    let rows = settings.map(|(name, value)| vec![Cell::text(name), Cell::text(value)]).to_vec();
+    let columns = vec![Column::text("setting"), Column::numbers("value")];
     Table { name: String::new(), caption: "Settings".into(), columns, rows }
 }
 

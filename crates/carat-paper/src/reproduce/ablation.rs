@@ -5,11 +5,11 @@ use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pairing}
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::{Answer, Finding, Verdict};
-use super::{Basis, Draft, Found, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// Each is held against the baseline.
 const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
@@ -29,7 +29,7 @@ impl Item for Ablation {
         "Ablation: causal effects against vote, random and constant ones"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly \
          than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or \
          constant control."
@@ -40,14 +40,14 @@ impl Item for Ablation {
         datasets.map(|data| grids::strong(data, scope).with("regulariser", ARMS.map(Arm::name))).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
-        let words = grids::words(scope);
+    fn describe_grids(&self, scope: &Scope) -> String {
+        let words = grids::description(scope);
         let without = if scope.quick { ", without arxiv-tape" } else { "" };
         format!("{words}; here with four arms at lambda 1 and 5{without}")
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let arms = Arms::of(found);
         draft.found(sentences(&arms, scope));
         draft.paragraph(
@@ -62,12 +62,12 @@ impl Item for Ablation {
         let against_others: Vec<(Arm, &Pairing<'_>)> = OTHERS.into_iter().zip(&arms.against_others).collect();
         draft.push(Block::Chart(chart("Causal against each other arm", &against_others, scope)));
         draft.paragraph(HOW_TO_READ);
-        draft.unused(arms.alone());
+        draft.unused(arms.unpaired());
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let arms = Arms::of(found);
         let answer = |protocol| {
             let (above, datasets) = above_vote(&arms, scope, protocol);
@@ -97,14 +97,14 @@ struct Arms<'a> {
 }
 
 impl<'a> Arms<'a> {
-    fn of(found: &Found<'a>) -> Self {
+    fn of(found: &ItemRuns<'a>) -> Self {
         let baseline = |arm| Pairing::of(&found.runs, &Method::arm(arm), Opponent::Baseline);
         let other = |arm| Pairing::of(&found.runs, &Method::paper(), Opponent::Method(&Method::arm(arm)));
         Self { against_baseline: ARMS.map(baseline).to_vec(), against_others: OTHERS.map(other).to_vec() }
     }
 
-    fn alone(&self) -> usize {
-        self.against_baseline.iter().map(|pairing| pairing.alone).sum()
+    fn unpaired(&self) -> usize {
+        self.against_baseline.iter().map(|pairing| pairing.unpaired).sum()
     }
 }
 
@@ -128,7 +128,7 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
     for protocol in PROTOCOLS {
         let (above, datasets) = above_vote(arms, scope, protocol);
         if datasets > 0 {
-            let datasets = words::counted(datasets, "dataset");
+            let datasets = format::counted(datasets, "dataset");
             sentences.push(format!(
                 "by the paper's criterion (test loss, p against the baseline), causal is ahead of vote in {above} of \
                  {datasets} under protocol {protocol}"
@@ -146,7 +146,7 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
             let (name, better) = (measure.name(), measure.better());
             sentences.push(format!(
                 "causal has a {better} {name} at p < {SIGNIFICANT}, protocol {protocol}, {}",
-                words::list(&parts)
+                format::list(&parts)
             ));
         }
     }
@@ -167,16 +167,16 @@ fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
         if p.iter().all(Option::is_none) {
             return None;
         }
-        let mut row = vec![Cell::words(paper::title(data)), Cell::words(protocol.name()), words::count_cell(pairs)];
-        row.extend(p.into_iter().map(words::evidence_cell));
+        let mut row = vec![Cell::text(paper::title(data)), Cell::text(protocol.name()), format::count_cell(pairs)];
+        row.extend(p.into_iter().map(format::evidence_cell));
         if with_paper {
             let printed = |figures: [f64; 8]| paper::place(data).and_then(|place| figures.get(place).copied());
-            row.push(words::number_cell(printed(paper::CAUSAL_EVIDENCE), 2));
-            row.push(words::number_cell(printed(paper::VOTE_EVIDENCE), 2));
+            row.push(format::number_cell(printed(paper::CAUSAL_EVIDENCE), 2));
+            row.push(format::number_cell(printed(paper::VOTE_EVIDENCE), 2));
         }
         Some(row)
     });
-    let mut columns = vec![Column::words("dataset"), Column::words("protocol"), Column::numbers("pairs")];
+    let mut columns = vec![Column::text("dataset"), Column::text("protocol"), Column::numbers("pairs")];
     columns.extend(ARMS.map(|arm| Column::numbers(arm.name())));
     columns.extend(OTHERS.map(|arm| Column::numbers(format!("causal against {arm}"))));
     if with_paper {
@@ -203,11 +203,11 @@ fn chart(title: &str, series: &[(Arm, &Pairing<'_>)], scope: &Scope) -> Chart {
         for (place, data) in datasets.iter().enumerate() {
             for (number, (arm, pairing)) in series.iter().enumerate() {
                 let Some(p) = p_of(Some(pairing), data, protocol, measure) else { continue };
-                let tip = format!("{}, {arm}: p {}", paper::title(data), words::probability(p));
-                marks.push(Mark::Bar { at: (place as f64, words::evidence(p)), series: number, tip });
+                let tip = format!("{}, {arm}: p {}", paper::title(data), format::probability(p));
+                marks.push(Mark::Bar { at: (place as f64, format::evidence(p)), series: number, tip });
             }
         }
-        marks.push(Mark::Level(words::evidence(SIGNIFICANT), "p 0.05".into()));
+        marks.push(Mark::Level(format::evidence(SIGNIFICANT), "p 0.05".into()));
         ChartPanel {
             title: format!("{}, protocol {protocol}", measure.name()),
             note: String::new(),

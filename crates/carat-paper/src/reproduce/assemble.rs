@@ -8,15 +8,15 @@ use carat_lab::sections::{stopping, verdict};
 use carat_lab::sweep::{Merged, Run, TrainingCurve};
 use carat_report::Report;
 
-use super::basis::{Basis, key};
 use super::draft::section;
+use super::inputs::{Inputs, key};
 use super::overview::overview;
 use super::{Item, Scope, Studies, items};
 
 /// The report on some items, in their order, and for every dataset whether CAR helps there. It draws what runs and studies
 /// hold, and computes nothing.
 pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Studies) -> Result<Report, Error> {
-    let drawn = |item| section(item, &Basis::of(item, &merged.runs, scope, studies)?);
+    let drawn = |item| section(item, &Inputs::of(item, &merged.runs, scope, studies)?);
     let mut sections = items.iter().copied().map(drawn).collect::<Result<Vec<_>, _>>()?;
     // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
     let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);

@@ -4,12 +4,12 @@ mod figures;
 
 use carat::{Error, Protocol};
 use carat_lab::sweep::{Grid, Run};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 use figures::{Accuracy, Figures};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Basis, Draft, Found, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// CAL is made of GAT layers, so it is held against GAT.
 const KIND: &str = "gat";
@@ -26,7 +26,7 @@ impl Item for CalComparison {
         "CAL's CausalGAT"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: \
          the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the \
          attention kind."
@@ -36,7 +36,7 @@ impl Item for CalComparison {
         scope.datasets.iter().filter_map(|data| grid(data, scope)).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
             "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
              Chameleon, Squirrel, arxiv-tape)"
@@ -47,8 +47,8 @@ impl Item for CalComparison {
         format!("{grid}; {}", grids::repetitions(scope))
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, runs, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, runs, .. } = inputs;
         let methods = Methods::of(found, runs, scope)?;
         let compared = PROTOCOLS.map(|protocol| Compared::of(&methods, scope, protocol));
         draft.found(compared.iter().flat_map(Compared::sentences).collect());
@@ -64,8 +64,8 @@ impl Item for CalComparison {
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, runs, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, runs, .. } = inputs;
         let methods = Methods::of(found, runs, scope)?;
         let compared = PROTOCOLS.map(|protocol| Compared::of(&methods, scope, protocol));
         let finding = |claim: &str, paper: Option<String>, count: fn(&Compared) -> usize| Finding {
@@ -120,8 +120,8 @@ struct Methods<'a> {
 }
 
 impl<'a> Methods<'a> {
-    fn of(found: &Found<'a>, runs: &'a [Run], scope: &Scope) -> Result<Self, Error> {
-        let others = Found::of(runs, &grids::bases(scope))?.runs;
+    fn of(found: &ItemRuns<'a>, runs: &'a [Run], scope: &Scope) -> Result<Self, Error> {
+        let others = ItemRuns::of(runs, &grids::bases(scope))?.runs;
         let of_kind = others.into_iter().filter(|run| run.arch().name() == KIND);
         let (plain, car) = of_kind.partition(|run| run.is_baseline());
         Ok(Self { cal: found.runs.clone(), plain, car })
@@ -138,23 +138,23 @@ impl<'a> Methods<'a> {
             let cal = cal?;
             let accuracy = |figures: &Option<Figures<'_>>| figures.as_ref().map(|figures| figures.accuracy);
             let of_paper = paper::place(data).and_then(|place| paper::CAL_ACCURACY.get(place)).copied();
-            let chosen = |of: Option<Accuracy>| words::number_cell(of.map(|of| of.chosen), 3);
+            let chosen = |of: Option<Accuracy>| format::number_cell(of.map(|of| of.chosen), 3);
             Some(vec![
-                Cell::words(paper::title(data)),
-                Cell::words(protocol.name()),
-                words::count_cell(cal.runs),
+                Cell::text(paper::title(data)),
+                Cell::text(protocol.name()),
+                format::count_cell(cal.runs),
                 chosen(Some(cal.accuracy)),
-                words::spread_cell(Some(cal.accuracy.all), 3),
-                words::number_cell(Some(cal.accuracy.best), 3),
-                words::number_cell(of_paper, 2),
+                format::spread_cell(Some(cal.accuracy.all), 3),
+                format::number_cell(Some(cal.accuracy.best), 3),
+                format::number_cell(of_paper, 2),
                 chosen(accuracy(&plain)),
                 chosen(accuracy(&car)),
-                words::spread_cell(accuracy(&plain).map(|of| of.all), 3),
-                words::spread_cell(accuracy(&car).map(|of| of.all), 3),
-                words::spread_cell(paper::at(&paper::ACCURACY_CAR, KIND, data), 2),
+                format::spread_cell(accuracy(&plain).map(|of| of.all), 3),
+                format::spread_cell(accuracy(&car).map(|of| of.all), 3),
+                format::spread_cell(paper::at(&paper::ACCURACY_CAR, KIND, data), 2),
             ])
         };
-        let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
         let headings = [
             "runs",
             "CAL, chosen",
@@ -181,25 +181,25 @@ impl<'a> Methods<'a> {
         let row = |data: &String, protocol: Protocol| {
             let [cal, plain, car] = self.figures(data, protocol);
             let cal = cal?;
-            let loss = |figures: &Option<Figures<'_>>| words::number_cell(figures.as_ref().and_then(|f| f.loss), 3);
+            let loss = |figures: &Option<Figures<'_>>| format::number_cell(figures.as_ref().and_then(|f| f.loss), 3);
             let config = &cal.chosen.config;
             let strength = |strength: Option<f64>| strength.map_or("default".to_string(), |value| value.to_string());
             Some(vec![
-                Cell::words(paper::title(data)),
-                Cell::words(protocol.name()),
-                words::number_cell(cal.loss, 3),
+                Cell::text(paper::title(data)),
+                Cell::text(protocol.name()),
+                format::number_cell(cal.loss, 3),
                 loss(&plain),
                 loss(&car),
-                Cell::words(format!(
+                Cell::text(format!(
                     "F' {}, K {}, L {}",
                     config.network.hidden, config.network.heads, config.network.layers
                 )),
-                Cell::words(format!("{}, {}", strength(config.cal.lambda1), strength(config.cal.lambda2))),
+                Cell::text(format!("{}, {}", strength(config.cal.lambda1), strength(config.cal.lambda2))),
             ])
         };
-        let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
         columns.extend(["CAL", "GAT", "GAT + CAR"].map(Column::numbers));
-        columns.extend(["CAL's chosen sizes", "its lambda1, lambda2"].map(Column::words));
+        columns.extend(["CAL's chosen sizes", "its lambda1, lambda2"].map(Column::text));
         Table {
             name: "cal-loss".into(),
             caption: "Test loss of the chosen settings, and the setting that CAL's choice fell on (of the first split \
@@ -308,7 +308,7 @@ mod tests {
     fn what_is_above_the_paper_is_said_and_what_is_missing_too() {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
         let runs = [cal(0.2, 0, 0.7, 1.0), cal(1.0, 0, 0.8, 2.0)];
-        let found = Found::of(&runs, &CalComparison.grids(&scope)).unwrap();
+        let found = ItemRuns::of(&runs, &CalComparison.grids(&scope)).unwrap();
         assert_eq!(found.runs.len(), 2);
         let methods = Methods::of(&found, &runs, &scope).unwrap();
         let sentences = Compared::of(&methods, &scope, Protocol::Best).sentences();

@@ -2,9 +2,9 @@
 
 use carat::Error;
 use carat_lab::sweep::Grid;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
-use super::{Basis, Draft, Found, Item, Scope, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 /// Sizes, splits and homophily of the data at hand.
 pub(super) struct Datasets;
@@ -18,7 +18,7 @@ impl Item for Datasets {
         "Datasets"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "eight datasets, with the statistics in brackets."
     }
 
@@ -26,12 +26,12 @@ impl Item for Datasets {
         Vec::new()
     }
 
-    fn is_ready(&self, _: &Found<'_>) -> bool {
+    fn is_ready(&self, _: &ItemRuns<'_>) -> bool {
         true
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { scope, studies, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { scope, studies, .. } = inputs;
         let mut rows = Vec::new();
         let (mut differing, mut unopened) = (Vec::new(), Vec::new());
         for (data, sizes) in &studies.sizes {
@@ -53,29 +53,29 @@ impl Item for Datasets {
                 differing.push(paper::title(figures.data));
             }
             let counts = ours.iter().zip(theirs).map(|(ours, theirs)| {
-                let text = format!("{} ({})", words::thousands(*ours), words::thousands(theirs));
+                let text = format!("{} ({})", format::thousands(*ours), format::thousands(theirs));
                 Cell::number(text, *ours as f64).strong_if(*ours != theirs)
             });
-            let mut row = vec![Cell::words(paper::title(figures.data))];
+            let mut row = vec![Cell::text(paper::title(figures.data))];
             row.extend(counts);
             row.push(Cell::number(format!("{degree:.1} ({:.1})", figures.mean_degree), degree).strong_if(!same_degree));
-            row.push(homophily.map_or(Cell::words(words::UNDEFINED), |h| {
+            row.push(homophily.map_or(Cell::text(format::UNDEFINED), |h| {
                 Cell::number(format!("{h:.2} ({:.2})", figures.homophily), h).strong_if(!same_homophily)
             }));
-            row.push(words::count_cell(sizes.features));
+            row.push(format::count_cell(sizes.features));
             rows.push(row);
         }
         let agreeing = rows.len() - differing.len();
         let mut sentences =
-            vec![format!("{agreeing} of {} have the paper's statistics", words::counted(rows.len(), "dataset"))];
+            vec![format!("{agreeing} of {} have the paper's statistics", format::counted(rows.len(), "dataset"))];
         if !differing.is_empty() {
-            sentences.push(format!("other figures stand out in the table: {}", words::list(&differing)));
+            sentences.push(format!("other figures stand out in the table: {}", format::list(&differing)));
         }
         sentences.extend(unopened);
         let absent = paper::DATASETS.iter().filter(|figures| !scope.datasets.iter().any(|data| data == figures.data));
         let absent: Vec<String> = absent.map(|figures| figures.title.to_string()).collect();
         if !absent.is_empty() {
-            sentences.push(format!("without {}: not asked for, or not in the data folder", words::list(&absent)));
+            sentences.push(format!("without {}: not asked for, or not in the data folder", format::list(&absent)));
         }
         if scope.datasets.iter().any(|data| data == super::grids::LARGE) {
             sentences.push(
@@ -86,7 +86,7 @@ impl Item for Datasets {
             );
         }
         draft.found(sentences);
-        let mut columns = vec![Column::words("dataset")];
+        let mut columns = vec![Column::text("dataset")];
         let headings = ["classes", "nodes", "edges", "splits", "mean degree", "homophily", "features"];
         columns.extend(headings.map(Column::numbers));
         let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates \

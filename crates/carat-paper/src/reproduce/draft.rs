@@ -2,9 +2,9 @@
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Family, Measure, Pairing};
-use carat_report::{Block, Section, words};
+use carat_report::{Block, Section, format};
 
-use super::basis::{Basis, Found};
+use super::inputs::{Inputs, ItemRuns};
 use super::{Item, Scope, grids};
 
 /// Both protocols, the paper's first.
@@ -39,7 +39,7 @@ impl Draft {
     /// What is found here, one point per sentence.
     pub(super) fn found(&mut self, sentences: Vec<String>) {
         self.paragraph("Found here:");
-        let points = sentences.iter().map(|sentence| format!("{}.", words::capitalised(sentence)));
+        let points = sentences.iter().map(|sentence| format!("{}.", format::capitalised(sentence)));
         self.blocks.push(Block::Points(points.collect()));
     }
 
@@ -53,22 +53,22 @@ impl Draft {
     }
 
     /// Says which runs the section rests on.
-    fn runs(&mut self, grid: &str, found: &Found<'_>) {
-        let present = words::counted(found.runs.len(), "run");
-        let expected = words::thousands(found.expected);
+    fn runs(&mut self, grid: &str, found: &ItemRuns<'_>) {
+        let present = format::counted(found.runs.len(), "run");
+        let expected = format::thousands(found.expected);
         let mut text = format!("From {grid}; protocols paper and best. {present} of {expected} are here");
         text.push_str(match found.missing() {
             0 => ".",
             _ => "; the others are left out, because they have not been computed or have failed.",
         });
         if self.unused > 0 {
-            let runs = words::counted(self.unused, "regularised run");
+            let runs = format::counted(self.unused, "regularised run");
             text.push_str(&format!(" {runs} had nothing to be compared with and went unused."));
         }
         self.paragraph(text);
     }
 
-    fn nothing_yet(&mut self, grid: &str, found: &Found<'_>) {
+    fn nothing_yet(&mut self, grid: &str, found: &ItemRuns<'_>) {
         self.paragraph(match found.expected {
             0 => "Found here: nothing, because none of the graphs it needs is in the data folder or in the store. 'carat data \
                   get' fetches them."
@@ -78,14 +78,14 @@ impl Draft {
     }
 }
 
-/// The section of an item. It draws what the basis holds, and computes nothing.
-pub(super) fn section(item: &dyn Item, basis: &Basis<'_>) -> Result<Section, Error> {
-    let Basis { found, scope, .. } = basis;
+/// The section of an item. It draws what the inputs holds, and computes nothing.
+pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, Error> {
+    let Inputs { found, scope, .. } = inputs;
     let mut draft = Draft { blocks: Vec::new(), unused: 0 };
-    draft.paragraph(format!("The paper: {}", item.said()));
-    let grid = item.grid_words(scope);
+    draft.paragraph(format!("The paper: {}", item.paper_says()));
+    let grid = item.describe_grids(scope);
     if item.is_ready(found) {
-        item.draw(basis, &mut draft)?;
+        item.draw(inputs, &mut draft)?;
         if found.expected > 0 {
             draft.runs(&grid, found);
         }

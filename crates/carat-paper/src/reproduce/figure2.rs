@@ -6,7 +6,7 @@ use carat_lab::sweep::Grid;
 use carat_report::Block;
 
 use super::draft::{HOW_TO_READ, PROTOCOLS};
-use super::{Basis, Draft, Item, Scope, grids, scatter};
+use super::{Draft, Inputs, Item, Scope, grids, scatter};
 
 /// Scatter of paired runs.
 pub(super) struct Figure2;
@@ -20,7 +20,7 @@ impl Item for Figure2 {
         "Figure 2: paired runs, accuracy and loss"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05)."
     }
 
@@ -28,8 +28,8 @@ impl Item for Figure2 {
         grids::bases(scope)
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let measures = [Measure::TestAccuracy, Measure::TestLoss];
         let family =
@@ -42,7 +42,7 @@ impl Item for Figure2 {
             }
         }
         draft.paragraph(HOW_TO_READ);
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 }

@@ -4,11 +4,11 @@ use carat::Error;
 use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
-use super::{Basis, Draft, Item, Scope, grids, paper, scatter};
+use super::{Draft, Inputs, Item, Scope, grids, paper, scatter};
 
 /// KL divergence and attention_auc, baseline against CAR.
 pub(super) struct Figure3;
@@ -22,7 +22,7 @@ impl Item for Figure3 {
         "Figure 3: coherence of attention with labels"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < \
          0.05)."
     }
@@ -31,8 +31,8 @@ impl Item for Figure3 {
         grids::bases(scope)
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let families = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let mut sentences: Vec<String> = families.iter().flatten().map(Family::sentence).collect();
@@ -53,12 +53,12 @@ impl Item for Figure3 {
             }
         }
         draft.paragraph(HOW_TO_READ);
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let [kl, auc] = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
         let claim = "CAR brings attention closer to label agreement (KL)";
@@ -82,7 +82,7 @@ fn uniform_sentence(pairing: &Pairing<'_>, scope: &Scope) -> String {
         });
         let both: Vec<(f64, f64)> = both.collect();
         let lower = both.iter().filter(|(uniform, car)| uniform < car).count();
-        format!("{lower} of {} under protocol {protocol}", words::counted(both.len(), "dataset"))
+        format!("{lower} of {} under protocol {protocol}", format::counted(both.len(), "dataset"))
     });
     format!("uniform attention has a lower mean KL divergence than CAR in {}", counts.join(", "))
 }
@@ -98,7 +98,7 @@ fn coarse_sentence(runs: &[&Run], scope: &Scope) -> Option<String> {
         format!(
             "attention_auc is too coarse to tell on {}: over all runs it takes fewer than five values, so it rests on \
              very few nodes",
-            words::list(&names)
+            format::list(&names)
         )
     })
 }
@@ -111,22 +111,22 @@ fn table(pairing: &Pairing<'_>, [kl, auc]: &[[Family; 2]; 2]) -> Table {
         let ranked = auc_row.comparison.as_ref();
         let uniform = uniform(&pairing.on(&kl_row.data, kl.protocol));
         Some(vec![
-            Cell::words(paper::title(&kl_row.data)),
-            Cell::words(kl.protocol.name()),
-            words::count_cell(comparison.pairs),
-            words::number_cell(Some(comparison.before.mean), 3),
-            words::number_cell(Some(comparison.after.mean), 3),
-            words::number_cell(uniform.map(|spread| spread.mean), 3),
-            words::probability_cell(comparison.p_better),
-            words::probability_cell(kl_row.adjusted),
-            words::number_cell(ranked.map(|ranked| ranked.before.mean), 3),
-            words::number_cell(ranked.map(|ranked| ranked.after.mean), 3),
-            words::probability_cell(ranked.and_then(|ranked| ranked.p_better)),
-            words::probability_cell(auc_row.adjusted),
+            Cell::text(paper::title(&kl_row.data)),
+            Cell::text(kl.protocol.name()),
+            format::count_cell(comparison.pairs),
+            format::number_cell(Some(comparison.before.mean), 3),
+            format::number_cell(Some(comparison.after.mean), 3),
+            format::number_cell(uniform.map(|spread| spread.mean), 3),
+            format::probability_cell(comparison.p_better),
+            format::probability_cell(kl_row.adjusted),
+            format::number_cell(ranked.map(|ranked| ranked.before.mean), 3),
+            format::number_cell(ranked.map(|ranked| ranked.after.mean), 3),
+            format::probability_cell(ranked.and_then(|ranked| ranked.p_better)),
+            format::probability_cell(auc_row.adjusted),
         ])
     };
     let rows = (0..datasets).flat_map(|place| kl.iter().zip(auc).filter_map(move |families| row(place, families)));
-    let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = [
         "pairs",
         "KL, baseline",

@@ -58,7 +58,7 @@ impl Verdict {
     }
 
     /// Of a claim about all datasets at once, of which we have `ours`.
-    pub fn where_true(holds: bool, ours: usize) -> Self {
+    pub fn of_all(holds: bool, ours: usize) -> Self {
         match (holds, ours) {
             (_, 0) => Self::Unknown,
             (_, ours) if 2 * ours < paper::COUNTED => Self::TooFew,

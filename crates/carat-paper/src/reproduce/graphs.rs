@@ -4,11 +4,11 @@ use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
-use super::literature::{PUBLISHED, SETS, WITHOUT_EDGES};
-use super::{Basis, Draft, Found, Item, Scope, paper};
+use super::published::{PUBLISHED, SETS, WITHOUT_EDGES};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 /// Folds of the cross-validation.
 const FOLDS: i64 = 10;
@@ -30,7 +30,7 @@ impl Item for Graphs {
         "Graph classification"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. \
          The networks here are those for nodes with a sum over the nodes before the classifier."
     }
@@ -42,24 +42,24 @@ impl Item for Graphs {
         trainings.map(|training| grid(training, scope)).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         let of_set = |training: &Training| {
             let Training { data, batch_size, learning_rate, epochs } = training;
             format!("{data} in batches of {batch_size} at learning rate {learning_rate} for at most {epochs} epochs")
         };
         let wanted = TRAININGS.iter().filter(|training| !scope.quick || training.data == QUICK_SET);
-        let sets = words::list(&wanted.map(of_set).collect::<Vec<_>>());
+        let sets = format::list(&wanted.map(of_set).collect::<Vec<_>>());
         let networks = format!("three attention kinds, L 2, K 1, F {HIDDEN}");
         let grid = if scope.quick {
             format!("the quick subset: {sets}; {networks}, lambda {QUICK_STRENGTH}")
         } else {
             format!("{sets}; {networks}, lambda 1 and 5, the causal arm and its constant control")
         };
-        format!("{grid}; 10 folds, {}", words::counted(scope.seeds.len(), "seed"))
+        format!("{grid}; 10 folds, {}", format::counted(scope.seeds.len(), "seed"))
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let study = Study::of(found, scope);
         draft.found(study.sentences());
         draft.push(Block::Table(study.beside_literature()));
@@ -80,7 +80,7 @@ impl Item for Graphs {
              edges count only by whom attention prefers. On NCI1, where structure matters, expect figures between \
              Errica et al.'s sums without edges and networks with a nonlinearity after every layer.",
         );
-        draft.unused(study.baseline.alone);
+        draft.unused(study.baseline.unpaired);
         Ok(())
     }
 }
@@ -133,7 +133,7 @@ struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    fn of(found: &Found<'a>, scope: &'a Scope) -> Self {
+    fn of(found: &ItemRuns<'a>, scope: &'a Scope) -> Self {
         let car = Method::paper();
         Self {
             sets: &scope.graph_sets,
@@ -194,8 +194,8 @@ impl<'a> Study<'a> {
     /// Ours under protocol best, then what is published.
     fn beside_literature(&self) -> Table {
         let row = |name: String, source: &str, on: &dyn Fn(&str) -> Option<Spread>| {
-            let cells = SETS.map(|data| words::spread_cell(on(data), 3));
-            [Cell::words(name), Cell::words(source)].into_iter().chain(cells).collect::<Vec<Cell>>()
+            let cells = SETS.map(|data| format::spread_cell(on(data), 3));
+            [Cell::text(name), Cell::text(source)].into_iter().chain(cells).collect::<Vec<Cell>>()
         };
         let mut rows = Vec::new();
         for kind in paper::KINDS.map(|kind| kind.name()) {
@@ -214,7 +214,7 @@ impl<'a> Study<'a> {
                 .chain([&WITHOUT_EDGES])
                 .map(|known| row(known.network.into(), known.source, &|data| known.on(data))),
         );
-        let mut columns = vec![Column::words("network"), Column::words("source")];
+        let mut columns = vec![Column::text("network"), Column::text("source")];
         columns.extend(SETS.map(Column::numbers));
         let caption =
             "Test accuracy, mean ± deviation over ten folds, here under protocol best, beside published figures";
@@ -230,21 +230,21 @@ impl<'a> Study<'a> {
             let loss = of(&self.baseline, Measure::TestLoss)?;
             let control = of(&self.control, Measure::TestAccuracy);
             Some(vec![
-                Cell::words(data.as_str()),
-                Cell::words(kind),
-                words::count_cell(accuracy.pairs),
-                words::spread_cell(Some(accuracy.before), 3),
-                words::spread_cell(control.as_ref().map(|control| control.before), 3),
-                words::spread_cell(Some(accuracy.after), 3),
-                words::effect_cell(accuracy.change(), 3),
-                words::probability_cell(accuracy.p_better),
-                words::probability_cell(control.and_then(|control| control.p_better)),
-                words::number_cell(Some(loss.before.mean), 3),
-                words::number_cell(Some(loss.after.mean), 3),
-                words::probability_cell(loss.p_better),
+                Cell::text(data.as_str()),
+                Cell::text(kind),
+                format::count_cell(accuracy.pairs),
+                format::spread_cell(Some(accuracy.before), 3),
+                format::spread_cell(control.as_ref().map(|control| control.before), 3),
+                format::spread_cell(Some(accuracy.after), 3),
+                format::effect_cell(accuracy.change(), 3),
+                format::probability_cell(accuracy.p_better),
+                format::probability_cell(control.and_then(|control| control.p_better)),
+                format::number_cell(Some(loss.before.mean), 3),
+                format::number_cell(Some(loss.after.mean), 3),
+                format::probability_cell(loss.p_better),
             ])
         });
-        let mut columns = vec![Column::words("set"), Column::words("attention")];
+        let mut columns = vec![Column::text("set"), Column::text("attention")];
         let headings = [
             "pairs",
             "accuracy, baseline",
@@ -262,7 +262,7 @@ impl<'a> Study<'a> {
             name: format!("graphs-{protocol}"),
             caption: format!(
                 "With and without the regulariser under protocol {protocol}, all strengths together. {}",
-                words::P_MEANING
+                format::P_MEANING
             ),
             columns,
             rows: rows.collect(),

@@ -4,12 +4,12 @@ use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
 use super::paper::{self, ByKind};
-use super::{Basis, Draft, Item, Scope, grids};
+use super::{Draft, Inputs, Item, Scope, grids};
 
 /// A table of one measure.
 pub(super) struct GridTable {
@@ -22,7 +22,7 @@ pub(super) struct GridTable {
     /// The paper's means without and with CAR.
     pub(super) paper: (&'static ByKind<Spread>, &'static ByKind<Spread>),
     /// What the paper says about it.
-    pub(super) said: &'static str,
+    pub(super) paper_says: &'static str,
     /// The claim in short.
     pub(super) claim: &'static str,
     /// Datasets in which the paper has an improvement at p < 0.05.
@@ -38,16 +38,16 @@ impl Item for GridTable {
         self.title
     }
 
-    fn said(&self) -> &'static str {
-        self.said
+    fn paper_says(&self) -> &'static str {
+        self.paper_says
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
         grids::bases(scope)
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let families = families(&pairing, scope, self.measure);
         draft.found(families.iter().map(Family::sentence).collect());
@@ -56,12 +56,12 @@ impl Item for GridTable {
             draft.push(Block::Table(self.means(&pairing, scope, protocol)));
         }
         draft.paragraph(HOW_TO_READ);
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         Ok(vec![Finding::counted(self.name, self.claim, self.claimed, &families(&pairing, scope, self.measure))])
     }
@@ -74,21 +74,21 @@ impl GridTable {
             let row = family.rows.get(row)?;
             let comparison = row.comparison.as_ref()?;
             Some(vec![
-                Cell::words(paper::title(&row.data)),
-                Cell::words(family.protocol.name()),
-                words::count_cell(comparison.pairs),
-                words::number_cell(Some(comparison.before.mean), 3),
-                words::number_cell(Some(comparison.after.mean), 3),
-                words::effect_cell(comparison.change(), 3),
-                words::percent_cell(comparison.percent().map(|effect| effect.mean)),
-                words::probability_cell(comparison.p_better),
-                words::probability_cell(row.adjusted),
-                words::number_cell(comparison.change().and_then(|effect| effect.cohens_d), 2),
+                Cell::text(paper::title(&row.data)),
+                Cell::text(family.protocol.name()),
+                format::count_cell(comparison.pairs),
+                format::number_cell(Some(comparison.before.mean), 3),
+                format::number_cell(Some(comparison.after.mean), 3),
+                format::effect_cell(comparison.change(), 3),
+                format::percent_cell(comparison.percent().map(|effect| effect.mean)),
+                format::probability_cell(comparison.p_better),
+                format::probability_cell(row.adjusted),
+                format::number_cell(comparison.change().and_then(|effect| effect.cohens_d), 2),
             ])
         };
         let datasets = families.first().map_or(0, |family| family.rows.len());
         let rows = (0..datasets).flat_map(|place| families.iter().filter_map(move |family| row(family, place)));
-        let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
         let headings = [
             "pairs",
             "baseline",
@@ -104,9 +104,9 @@ impl GridTable {
             name: format!("{}-tests", self.name),
             caption: format!(
                 "{} of all kinds together, {} is better. {}",
-                words::capitalised(self.measure.name()),
+                format::capitalised(self.measure.name()),
                 self.measure.better(),
-                words::P_MEANING
+                format::P_MEANING
             ),
             columns,
             rows: rows.collect(),
@@ -121,24 +121,24 @@ impl GridTable {
             let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.key.arch == kind).collect();
             let comparison = Comparison::of(&pairs, self.measure)?;
             Some(vec![
-                Cell::words(paper::title(data)),
-                Cell::words(kind),
-                words::count_cell(comparison.pairs),
-                words::spread_cell(Some(comparison.before), 3),
-                words::spread_cell(Some(comparison.after), 3).strong_if(comparison.is_better()),
-                words::probability_cell(comparison.p_better),
-                words::spread_cell(paper::at(self.paper.0, kind, data), 2),
-                words::spread_cell(paper::at(self.paper.1, kind, data), 2),
+                Cell::text(paper::title(data)),
+                Cell::text(kind),
+                format::count_cell(comparison.pairs),
+                format::spread_cell(Some(comparison.before), 3),
+                format::spread_cell(Some(comparison.after), 3).strong_if(comparison.is_better()),
+                format::probability_cell(comparison.p_better),
+                format::spread_cell(paper::at(self.paper.0, kind, data), 2),
+                format::spread_cell(paper::at(self.paper.1, kind, data), 2),
             ])
         });
-        let mut columns = vec![Column::words("dataset"), Column::words("attention")];
+        let mut columns = vec![Column::text("dataset"), Column::text("attention")];
         let headings = ["pairs", "baseline", "+ CAR", "p", "the paper's baseline", "the paper's + CAR"];
         columns.extend(headings.map(Column::numbers));
         Table {
             name: format!("{}-{protocol}", self.name),
             caption: format!(
                 "{} under protocol {protocol}, mean ± deviation over the grid, beside the paper's",
-                words::capitalised(self.measure.name())
+                format::capitalised(self.measure.name())
             ),
             columns,
             rows: rows.collect(),

@@ -55,7 +55,7 @@ pub(super) fn strong(data: &str, scope: &Scope) -> Grid {
 }
 
 /// What [`bases`] holds, for readers.
-pub(super) fn words(scope: &Scope) -> String {
+pub(super) fn description(scope: &Scope) -> String {
     let grid = if scope.quick {
         "the quick subset of the paper's grid: three attention kinds, L 1 and 2, K 3, F 25 and 100 (Chameleon and \
          Squirrel: F 25 only), lambda 1 and 5; arxiv-tape: gat, L 1, K 1, F 25, lambda 1, at most 40 epochs"

@@ -5,11 +5,11 @@ use carat_lab::compare::{Comparison, Measure, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::{SIGNIFICANT, Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Basis, Draft, Item, Scope};
+use super::{Draft, Inputs, Item, Scope};
 
 /// Rank correlations beyond this, in either direction, are called a trend.
 const TREND: f64 = 0.5;
@@ -28,7 +28,7 @@ impl Item for Homophily {
         "Gain against homophily"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally \
          grow as homophily falls (-log10 p of the test loss; the figure's numbers are not printed)."
     }
@@ -46,17 +46,17 @@ impl Item for Homophily {
         graphs.map(grid).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
             "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
         } else {
             "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
         };
-        format!("{grid}; split 0, {}", words::counted(scope.seeds.len(), "seed"))
+        format!("{grid}; split 0, {}", format::counted(scope.seeds.len(), "seed"))
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
@@ -68,12 +68,12 @@ impl Item for Homophily {
              for validation and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p \
              cannot exceed about 0.3 n.",
         );
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
@@ -130,7 +130,7 @@ impl Study {
 
     /// -log10 p of every graph against its homophily.
     fn evidence(&self) -> Vec<(f64, f64)> {
-        let point = |graph: &Replicate| Some((graph.homophily, words::evidence(graph.loss.p_better?)));
+        let point = |graph: &Replicate| Some((graph.homophily, format::evidence(graph.loss.p_better?)));
         self.graphs.iter().filter_map(point).collect()
     }
 
@@ -141,7 +141,7 @@ impl Study {
     fn sentence(&self) -> String {
         let Self { protocol, .. } = self;
         let better = self.graphs.iter().filter(|graph| graph.loss.is_better()).count();
-        let graphs = words::counted(self.graphs.len(), "graph");
+        let graphs = format::counted(self.graphs.len(), "graph");
         let trend = match self.correlation().filter(|_| self.levels().count() >= FEWEST_LEVELS) {
             None => "too few levels of homophily to tell a trend".to_string(),
             Some(value) => {
@@ -184,9 +184,10 @@ fn homophily_axis() -> Axis {
 
 fn evidence_chart(studies: &[Study; 2]) -> Chart {
     let panel = |study: &Study| {
-        let mut marks = vec![Mark::Level(words::evidence(SIGNIFICANT), "p 0.05".into())];
+        let mut marks = vec![Mark::Level(format::evidence(SIGNIFICANT), "p 0.05".into())];
         let level = |graphs: &[Replicate]| {
-            let values: Vec<f64> = graphs.iter().filter_map(|graph| graph.loss.p_better).map(words::evidence).collect();
+            let values: Vec<f64> =
+                graphs.iter().filter_map(|graph| graph.loss.p_better).map(format::evidence).collect();
             Some((graphs.first()?.homophily, median(&values)?))
         };
         marks.push(Mark::Line {
@@ -196,8 +197,8 @@ fn evidence_chart(studies: &[Study; 2]) -> Chart {
         });
         for graph in &study.graphs {
             let Some(p) = graph.loss.p_better else { continue };
-            let tip = format!("{}: p {}, {} pairs", graph.name, words::probability(p), graph.loss.pairs);
-            marks.push(Mark::Dot { at: (graph.homophily, words::evidence(p)), series: 0, radius: 3.5, tip });
+            let tip = format!("{}: p {}, {} pairs", graph.name, format::probability(p), graph.loss.pairs);
+            marks.push(Mark::Dot { at: (graph.homophily, format::evidence(p)), series: 0, radius: 3.5, tip });
         }
         let note = study.correlation().map_or(String::new(), |value| format!("rank correlation {value:+.2}"));
         let y = Axis { label: "-log10 p, test loss".into(), ..Axis::default() };
@@ -251,18 +252,18 @@ fn table(studies: &[Study; 2]) -> Table {
         let of =
             |figure: &dyn Fn(&Replicate) -> Option<f64>| median(&graphs.iter().filter_map(figure).collect::<Vec<_>>());
         vec![
-            words::number_cell(graphs.first().map(|graph| graph.homophily), 1),
-            Cell::words(study.protocol.name()),
-            words::count_cell(graphs.len()),
-            words::count_cell(graphs.iter().map(|graph| graph.loss.pairs).sum()),
-            words::number_cell(of(&|graph| graph.loss.p_better.map(words::evidence)), 2),
-            words::percent_cell(of(&|graph| graph.loss.mean_percent())),
-            words::number_cell(of(&|graph| graph.accuracy.as_ref().map(|accuracy| accuracy.before.mean)), 3),
-            words::number_cell(of(&|graph| graph.accuracy.as_ref().map(|accuracy| accuracy.after.mean)), 3),
+            format::number_cell(graphs.first().map(|graph| graph.homophily), 1),
+            Cell::text(study.protocol.name()),
+            format::count_cell(graphs.len()),
+            format::count_cell(graphs.iter().map(|graph| graph.loss.pairs).sum()),
+            format::number_cell(of(&|graph| graph.loss.p_better.map(format::evidence)), 2),
+            format::percent_cell(of(&|graph| graph.loss.mean_percent())),
+            format::number_cell(of(&|graph| graph.accuracy.as_ref().map(|accuracy| accuracy.before.mean)), 3),
+            format::number_cell(of(&|graph| graph.accuracy.as_ref().map(|accuracy| accuracy.after.mean)), 3),
         ]
     };
     let rows = studies.iter().flat_map(|study| study.levels().map(move |graphs| row(study, graphs)));
-    let mut columns = vec![Column::numbers("homophily"), Column::words("protocol")];
+    let mut columns = vec![Column::numbers("homophily"), Column::text("protocol")];
     let headings = ["graphs", "pairs", "-log10 p, test loss", "change of loss", "accuracy, baseline", "accuracy, CAR"];
     columns.extend(headings.map(Column::numbers));
     let caption = "Medians over the graphs of each level of homophily".to_string();

@@ -10,12 +10,12 @@ use carat::Error;
 use carat::explain::{ExplainSettings, Group, Property};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::Direction;
-use carat_report::{Block, words};
+use carat_report::{Block, format};
 
 pub(super) use self::study::{Studied, studied};
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Basis, Draft, Found, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// Self-citations, anchors and narrow papers.
 pub(super) struct Interpretation;
@@ -32,7 +32,7 @@ impl Item for Interpretation {
         "Interpretation: which edges change"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers \
          (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers."
     }
@@ -47,19 +47,19 @@ impl Item for Interpretation {
         at_hand.map(|(_, grid)| grid.with("seed", [seed])).collect()
     }
 
-    fn grid_words(&self, _: &Scope) -> String {
+    fn describe_grids(&self, _: &Scope) -> String {
         "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
          arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
             .into()
     }
 
     /// All runs: the networks of a part would be trained in vain by every report on other items' runs.
-    fn is_ready(&self, found: &Found<'_>) -> bool {
+    fn is_ready(&self, found: &ItemRuns<'_>) -> bool {
         found.expected > 0 && found.missing() == 0
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let studied = &basis.studies.interpretation;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let studied = &inputs.studies.interpretation;
         draft.found(sentences(studied));
         draft.paragraph(format!(
             "Here the paper's kinds of edges are rules. {} The paper's self-citations need the papers' authors, which \
@@ -86,8 +86,8 @@ impl Item for Interpretation {
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let studied = &basis.studies.interpretation;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let studied = &inputs.studies.interpretation;
         let finding = |claim: &str, group, direction| Finding {
             item: self.name(),
             claim: claim.into(),
@@ -103,7 +103,7 @@ impl Item for Interpretation {
 
 fn rules() -> String {
     let settings = ExplainSettings::default();
-    let rule = |group: Group| format!("{}: {}.", words::capitalised(group.title()), group.rule(&settings));
+    let rule = |group: Group| format!("{}: {}.", format::capitalised(group.title()), group.rule(&settings));
     [Group::Anchor, Group::Narrow].map(rule).join(" ")
 }
 
@@ -131,7 +131,7 @@ fn sentences(studied: &[Studied]) -> Vec<String> {
                     _ => format!("{} went down in {down} and up in {up}", group.title()),
                 }
             });
-            let of = words::counted(pairs, "pair");
+            let of = format::counted(pairs, "pair");
             sentences.push(format!(
                 "on {title}, protocol {protocol}, relative to other edges and over {of}, {}",
                 went.join(", and ")
@@ -155,7 +155,7 @@ fn causal_sentence(study: &Studied) -> Option<String> {
         format!(
             "on {}, an up-weighted edge has a larger causal effect than a down-weighted one with probability {}",
             paper::title(&study.data),
-            words::list(&areas)
+            format::list(&areas)
         )
     })
 }
@@ -174,7 +174,7 @@ fn answer(studied: &[Studied], protocol: carat::Protocol, group: Group, claimed:
         true => Verdict::Partly,
         false => Verdict::NotReproduced,
     };
-    let text = format!("median change {} %, AUC {:.2}", words::signed(median, 1), separation.auc);
+    let text = format!("median change {} %, AUC {:.2}", format::signed(median, 1), separation.auc);
     Answer { protocol, text, verdict }
 }
 

@@ -5,12 +5,12 @@ use carat_lab::compare::{Comparison, Measure, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::{SIGNIFICANT, five_numbers, holm, welch_greater};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
 use super::paper::{self, Changes};
-use super::{Basis, Draft, Item, Scope, grids};
+use super::{Draft, Inputs, Item, Scope, grids};
 
 /// Larger strengths.
 const STRONG: [f64; 2] = [1.0, 5.0];
@@ -29,7 +29,7 @@ impl Item for LambdaStudy {
         "Strength of the regulariser"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, \
          one-tailed Welch's t-test), among them all four with low homophily. Average changes by kind are in its \
          appendix."
@@ -43,13 +43,13 @@ impl Item for LambdaStudy {
         scope.datasets.iter().map(quick).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
-        let words = grids::words(scope);
+    fn describe_grids(&self, scope: &Scope) -> String {
+        let words = grids::description(scope);
         if scope.quick { format!("{words}; lambda 0.5 stands for 0.1 and 0.5") } else { words }
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
@@ -67,12 +67,12 @@ impl Item for LambdaStudy {
              turned, and do not agree with its Table 1 (Cornell, transformer: from 1.22 to 1.07 is -12 %, not -0.6 %). \
              They stand as printed. Welch's test takes reductions as independent, and those of one baseline are not.",
         );
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
@@ -148,7 +148,7 @@ impl Study {
             "larger reductions of the test loss at lambda 1 and 5 in {} of {} at p < {SIGNIFICANT} under protocol \
              {protocol} ({adjusted} after Holm's correction)",
             self.larger(),
-            words::counted(self.datasets(), "dataset")
+            format::counted(self.datasets(), "dataset")
         )
     }
 
@@ -162,7 +162,7 @@ impl Study {
             }
             ChartPanel {
                 title: paper::title(&row.data),
-                note: row.p.map_or(String::new(), |p| format!("p {}", words::probability(p))),
+                note: row.p.map_or(String::new(), |p| format!("p {}", format::probability(p))),
                 x: Axis {
                     label: "lambda".into(),
                     categories: vec!["0.1, 0.5".into(), "1, 5".into()],
@@ -185,18 +185,18 @@ impl Study {
 
 fn strengths(studies: &[Study; 2]) -> Table {
     let row = |study: &Study, row: &Reductions| {
-        let median = |values: &[f64]| words::number_cell(five_numbers(values).map(|numbers| numbers[2]), 3);
+        let median = |values: &[f64]| format::number_cell(five_numbers(values).map(|numbers| numbers[2]), 3);
         vec![
-            Cell::words(paper::title(&row.data)),
-            Cell::words(study.protocol.name()),
+            Cell::text(paper::title(&row.data)),
+            Cell::text(study.protocol.name()),
             median(&row.weak),
             median(&row.strong),
-            words::probability_cell(row.p),
-            words::probability_cell(row.adjusted),
+            format::probability_cell(row.p),
+            format::probability_cell(row.adjusted),
         ]
     };
     let rows = studies.iter().flat_map(|study| study.rows.iter().map(move |reductions| row(study, reductions)));
-    let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = ["lambda 0.1, 0.5", "lambda 1, 5", "p (Welch)", "p by Holm"];
     columns.extend(headings.map(Column::numbers));
     let caption =
@@ -215,19 +215,19 @@ fn changes(pairing: &Pairing<'_>, scope: &Scope, measure: Measure, printed: &Cha
             let pairs: Vec<&Pair<'_>> = pairs.into_iter().filter(|pair| pair.key.arch == kind).collect();
             Comparison::of(&in_group(&pairs, group), measure).and_then(|comparison| comparison.mean_percent())
         };
-        let mut row = vec![Cell::words(paper::title(data)), Cell::words(kind)];
+        let mut row = vec![Cell::text(paper::title(data)), Cell::text(kind)];
         let mut any = false;
         for (group, figures) in [(STRONG, &printed.strong), (WEAK, &printed.weak)] {
             for protocol in PROTOCOLS {
                 let percent = ours(protocol, group);
                 any |= percent.is_some();
-                row.push(words::percent_cell(percent));
+                row.push(format::percent_cell(percent));
             }
-            row.push(words::percent_cell(paper::at(figures, kind, data)));
+            row.push(format::percent_cell(paper::at(figures, kind, data)));
         }
         any.then_some(row)
     });
-    let mut columns = vec![Column::words("dataset"), Column::words("attention")];
+    let mut columns = vec![Column::text("dataset"), Column::text("attention")];
     for group in ["lambda 1, 5", "lambda 0.1, 0.5"] {
         columns.extend(
             ["protocol paper", "protocol best", "the paper's"].map(|who| Column::numbers(format!("{group}: {who}"))),

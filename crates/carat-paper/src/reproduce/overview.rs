@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use carat::{Error, Protocol, TrainConfig};
 use carat_lab::sections::sentences;
 use carat_lab::sweep::{Merged, described};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
-use super::{Basis, Finding, Scope, Studies, Verdict, items, paper};
+use super::{Finding, Inputs, Scope, Studies, Verdict, items, paper};
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 /// Distinct errors that are quoted; the rest is counted.
@@ -38,8 +38,8 @@ pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Res
     let mut findings = Vec::new();
     for item in items() {
         let title = item.title();
-        let basis = Basis::of(item, &merged.runs, scope, studies)?;
-        findings.extend(item.findings(&basis)?.into_iter().map(|finding| (title, finding)));
+        let inputs = Inputs::of(item, &merged.runs, scope, studies)?;
+        findings.extend(item.findings(&inputs)?.into_iter().map(|finding| (title, finding)));
     }
     let mut blocks = vec![Block::Paragraph(basis(merged, scope))];
     blocks.extend(failures(merged));
@@ -55,12 +55,12 @@ pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Res
 fn basis(merged: &Merged, scope: &Scope) -> String {
     let datasets: BTreeSet<&str> = merged.runs.iter().map(|run| run.config.data.name.as_str()).collect();
     let synthetic = datasets.iter().filter(|data| is_synthetic(data, scope)).count();
-    let mut kinds = vec![words::counted(datasets.len() - synthetic, "dataset")];
-    kinds.extend((synthetic > 0).then(|| words::counted(synthetic, "synthetic graph")));
+    let mut kinds = vec![format::counted(datasets.len() - synthetic, "dataset")];
+    kinds.extend((synthetic > 0).then(|| format::counted(synthetic, "synthetic graph")));
     let mut text = format!(
         "This report rests on {} on {}, computed by carat {}",
-        words::counted(merged.runs.len(), "finished run"),
-        words::list(&kinds),
+        format::counted(merged.runs.len(), "finished run"),
+        format::list(&kinds),
         merged.code
     );
     text.push_str(&format!("; {}. ", extent(merged, scope)));
@@ -68,11 +68,11 @@ fn basis(merged: &Merged, scope: &Scope) -> String {
         0 => text.push_str("No run failed; runs that have not been computed are left out."),
         count => text.push_str(&format!(
             "{} failed; they are left out, as are runs that have not been computed.",
-            words::counted(count, "run")
+            format::counted(count, "run")
         )),
     }
     if merged.left_out > 0 {
-        let runs = words::counted(merged.left_out, "run");
+        let runs = format::counted(merged.left_out, "run");
         text.push_str(&format!(" {runs} of other versions of the code or the data are in the store and not shown."));
     }
     text
@@ -83,14 +83,14 @@ fn extent(merged: &Merged, scope: &Scope) -> String {
     if scope.datasets.is_empty() {
         let seeds: BTreeSet<u64> = merged.runs.iter().map(|run| run.config.seed).collect();
         let splits: BTreeSet<usize> = merged.runs.iter().map(|run| run.config.data.split).collect();
-        return format!("{} and {}", words::counted(seeds.len(), "seed"), words::counted(splits.len(), "split"));
+        return format!("{} and {}", format::counted(seeds.len(), "seed"), format::counted(splits.len(), "split"));
     }
     let grid = if scope.quick { "a quick subset of the paper's grid, not all of it" } else { "the paper's whole grid" };
     let splits = match scope.splits.len() {
         0 | 1 => "1 split of every dataset".to_string(),
         splits => format!("up to {splits} splits of a dataset"),
     };
-    format!("it covers {grid}, with {} and {splits}", words::counted(scope.seeds.len(), "seed"))
+    format!("it covers {grid}, with {} and {splits}", format::counted(scope.seeds.len(), "seed"))
 }
 
 /// Why runs failed, the most frequent reasons first.
@@ -106,11 +106,11 @@ fn failures(merged: &Merged) -> Option<Block> {
         .take(ERRORS_SHOWN)
         .map(|(error, configs)| {
             let example = configs.first().map_or(String::new(), |config| described(config));
-            format!("{}: {error} (one of them: {example})", words::counted(configs.len(), "failed run"))
+            format!("{}: {error} (one of them: {example})", format::counted(configs.len(), "failed run"))
         })
         .collect();
     if let Some(more) = reasons.len().checked_sub(ERRORS_SHOWN).filter(|more| *more > 0) {
-        points.push(format!("and {}", words::counted(more, "other reason")));
+        points.push(format!("and {}", format::counted(more, "other reason")));
     }
     (!points.is_empty()).then_some(Block::Points(points))
 }
@@ -162,7 +162,7 @@ fn summary(findings: &[&Finding], protocol: Protocol) -> String {
     let are = if reproduced == 1 { "is" } else { "are" };
     let mut text = format!(
         "Under protocol {protocol}, {reproduced} of the paper's {} {are} reproduced, {} partly, {} not",
-        words::counted(findings.len(), "claim"),
+        format::counted(findings.len(), "claim"),
         count(Verdict::Partly),
         count(Verdict::NotReproduced)
     );
@@ -179,27 +179,26 @@ fn summary(findings: &[&Finding], protocol: Protocol) -> String {
 fn table(findings: &[&(&str, Finding)]) -> Table {
     let row = |(title, finding): &&(&str, Finding)| {
         let mut row = vec![
-            Cell::words(finding.claim.clone()),
-            Cell::words(finding.paper.clone().unwrap_or_else(|| "not asked".into())),
+            Cell::text(finding.claim.clone()),
+            Cell::text(finding.paper.clone().unwrap_or_else(|| "not asked".into())),
         ];
         for protocol in PROTOCOLS {
             let answer = finding.answers.iter().find(|answer| answer.protocol == protocol);
-            row.push(answer.map_or(Cell::words(words::UNDEFINED), |answer| {
-                match (&finding.paper, answer.verdict) {
-                    (None, _) | (_, Verdict::Unknown) => Cell::words(answer.text.clone()),
-                    (_, verdict) => Cell::words(format!("{}: {}", answer.text, verdict.name()))
-                        .strong_if(verdict == Verdict::Reproduced),
+            row.push(answer.map_or(Cell::text(format::UNDEFINED), |answer| match (&finding.paper, answer.verdict) {
+                (None, _) | (_, Verdict::Unknown) => Cell::text(answer.text.clone()),
+                (_, verdict) => {
+                    Cell::text(format!("{}: {}", answer.text, verdict.name())).strong_if(verdict == Verdict::Reproduced)
                 }
             }));
         }
-        row.push(Cell::words(*title));
+        row.push(Cell::text(*title));
         row
     };
     let headings = ["claim", "the paper", "here, protocol paper", "here, protocol best", "section"];
     Table {
         name: "overview".into(),
         caption: "The paper's claims, and questions beyond them".into(),
-        columns: headings.map(Column::words).to_vec(),
+        columns: headings.map(Column::text).to_vec(),
         rows: findings.iter().map(row).collect(),
     }
 }

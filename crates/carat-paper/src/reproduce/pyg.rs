@@ -35,7 +35,7 @@ pub(super) struct PlainTraining {
 }
 
 /// Our training of the same network on a dataset that counts.
-pub(super) fn twin<'a>(runs: &[&'a Run], data: &str) -> Option<&'a Run> {
+pub(super) fn same_network<'a>(runs: &[&'a Run], data: &str) -> Option<&'a Run> {
     let is_same = |run: &&&Run| {
         let c = &run.config;
         let sizes = (c.network.arch, c.network.hidden, c.network.heads, c.network.layers)

@@ -12,12 +12,12 @@ use carat_lab::sweep::Grid;
 use carat_nn::{AttentionKind, GcnNorm};
 use carat_report::rewiring::{AREA_MEANING, areas, chart, p_larger, without_edges};
 use carat_report::statistics::{SIGNIFICANT, Spread};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 use toml::Value;
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Basis, Draft, Found, Item, Scope, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 const DATA: &str = "chameleon";
 /// Width of the paper's GCNs, and their layers: its attention networks have one.
@@ -113,7 +113,7 @@ impl Item for Rewiring {
         "Rewiring: GCNs on graphs pruned by attention"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more \
          accurate than on the whole graph, and the area of that gain over all thresholds is larger with CAR's \
          attention than with the baseline's, for all three kinds. It has no random control, and prints no numbers."
@@ -126,18 +126,18 @@ impl Item for Rewiring {
         }
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         format!(
             "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at random, for three \
              attention kinds; {} and {}",
             THRESHOLDS.len() - 1,
-            words::counted(splits(scope).len(), "split"),
-            words::counted(scope.seeds.len(), "seed")
+            format::counted(splits(scope).len(), "split"),
+            format::counted(scope.seeds.len(), "seed")
         )
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let studies = PROTOCOLS.map(|protocol| (protocol, studies(found, scope, protocol)));
         draft.found(studies.iter().flat_map(|(protocol, kinds)| sentences(*protocol, kinds)).collect());
         draft.push(Block::Table(area_table(&studies)));
@@ -164,8 +164,8 @@ impl Item for Rewiring {
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let studies = PROTOCOLS.map(|protocol| (protocol, studies(found, scope, protocol)));
         let finding = |claim: &str, paper: Option<&str>, holds: &dyn Fn(&Curves) -> bool| {
             let answer = |(protocol, kinds): &(Protocol, Vec<(Network, Curves)>)| {
@@ -204,7 +204,7 @@ struct OfSplit {
 }
 
 /// The curves of every kind, over the splits whose runs are all there.
-fn studies(found: &Found<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network, Curves)> {
+fn studies(found: &ItemRuns<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network, Curves)> {
     let key = |split: i64, seed: u64, pruning: Option<&Pruning>| {
         // By its text: settings hold numbers that cannot be hashed.
         (split, seed, pruning.and_then(|pruning| serde_json::to_string(pruning).ok()))
@@ -285,34 +285,35 @@ fn sentences(protocol: Protocol, kinds: &[(Network, Curves)]) -> Vec<String> {
 fn area_table(studies: &[(Protocol, Vec<(Network, Curves)>)]) -> Table {
     let row = |protocol: Protocol, network: &Network, curves: &Curves| {
         let figures = areas(curves);
-        let area = |curve: usize| words::number_cell(figures.get(curve).map(|figures| figures.area), 4);
-        let signed = |curve: usize| words::spread_cell(figures.get(curve).and_then(|figures| figures.signed_area), 4);
+        let area = |curve: usize| format::number_cell(figures.get(curve).map(|figures| figures.area), 4);
+        let signed = |curve: usize| format::spread_cell(figures.get(curve).and_then(|figures| figures.signed_area), 4);
         let best = figures.get(CAR).and_then(|figures| figures.best);
-        let best = best.map_or_else(|| words::UNDEFINED.to_string(), |(at, accuracy)| format!("{accuracy:.3} at {at}"));
+        let best =
+            best.map_or_else(|| format::UNDEFINED.to_string(), |(at, accuracy)| format!("{accuracy:.3} at {at}"));
         let Network { kind, hidden, heads, lambda } = network;
         vec![
-            Cell::words(protocol.name()),
-            Cell::words(format!("{kind}, K {heads}, F {hidden}, lambda {lambda}")),
-            words::count_cell(curves.unpruned.len()),
-            words::number_cell(Some(curves.unpruned_mean()), 3),
-            words::number_cell(without_edges(curves), 3),
-            Cell::words(best),
+            Cell::text(protocol.name()),
+            Cell::text(format!("{kind}, K {heads}, F {hidden}, lambda {lambda}")),
+            format::count_cell(curves.unpruned.len()),
+            format::number_cell(Some(curves.unpruned_mean()), 3),
+            format::number_cell(without_edges(curves), 3),
+            Cell::text(best),
             area(CAR),
             area(BASELINE),
             area(RANDOM),
             signed(CAR),
             signed(BASELINE),
             signed(RANDOM),
-            words::probability_cell(p_larger(curves, CAR, BASELINE)),
-            words::probability_cell(p_larger(curves, CAR, RANDOM)),
+            format::probability_cell(p_larger(curves, CAR, BASELINE)),
+            format::probability_cell(p_larger(curves, CAR, RANDOM)),
         ]
     };
     let rows = studies.iter().flat_map(|(protocol, kinds)| {
         kinds.iter().map(move |(network, curves)| row(*protocol, network, curves)).collect::<Vec<_>>()
     });
-    let mut columns = vec![Column::words("protocol"), Column::words("attention network")];
+    let mut columns = vec![Column::text("protocol"), Column::text("attention network")];
     columns.extend(["splits", "whole graph", "no edges"].map(Column::numbers));
-    columns.push(Column::words("highest with CAR"));
+    columns.push(Column::text("highest with CAR"));
     let headings = [
         "area, CAR",
         "area, baseline",
@@ -382,7 +383,7 @@ mod tests {
         let gone = runs.iter().position(|run| run.config.data.split == 1 && run.config.prune.is_none()).unwrap();
         let protocol = runs[gone].protocol();
         runs.remove(gone);
-        let found = Found::of(&runs, &Rewiring.grids(&scope)).unwrap();
+        let found = ItemRuns::of(&runs, &Rewiring.grids(&scope)).unwrap();
         for other in PROTOCOLS {
             let studies = studies(&found, &scope, other);
             assert_eq!(studies.len(), 3);

@@ -5,11 +5,11 @@ use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::{SIGNIFICANT, five_numbers};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 use toml::Value;
 
 use super::draft::PROTOCOLS;
-use super::{Basis, Draft, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, Scope, grids, paper};
 
 /// Numbers of rounds, from one edge per node and step to every edge.
 const ROUNDS: [Rounds; 5] = [Rounds::Count(1), Rounds::Count(2), Rounds::Count(5), Rounds::Count(10), Rounds::All];
@@ -26,7 +26,7 @@ impl Item for RoundsStudy {
         "Number of rounds of interventions"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "even small values of R were effective: R = 1 already gives about one effect per training node and step. (The \
          figure shows the percent change of test accuracy as boxes; its numbers are not printed.)"
     }
@@ -46,7 +46,7 @@ impl Item for RoundsStudy {
         scope.datasets.iter().filter_map(of_data).collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
             "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
              and arxiv-tape"
@@ -57,8 +57,8 @@ impl Item for RoundsStudy {
         format!("{grid}; {}", grids::repetitions(scope))
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairings = ROUNDS.map(|rounds| Pairing::of(&found.runs, &Method::rounds(rounds), Opponent::Baseline));
         let datasets: Vec<&String> = scope
             .datasets
@@ -68,7 +68,7 @@ impl Item for RoundsStudy {
         draft.found(PROTOCOLS.map(|protocol| sentence(&pairings, &datasets, protocol)).to_vec());
         draft.push(Block::Chart(chart(&pairings, &datasets)));
         draft.push(Block::Table(table(&pairings, &datasets)));
-        draft.unused(pairings.iter().map(|pairing| pairing.alone).sum());
+        draft.unused(pairings.iter().map(|pairing| pairing.unpaired).sum());
         Ok(())
     }
 }
@@ -93,7 +93,7 @@ fn sentence(pairings: &[Pairing<'_>; 5], datasets: &[&String], protocol: Protoco
     let counts: Vec<String> = counts.collect();
     format!(
         "datasets with a higher test accuracy at p < {SIGNIFICANT} under protocol {protocol}: {}",
-        words::list(&counts)
+        format::list(&counts)
     )
 }
 
@@ -133,15 +133,15 @@ fn chart(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Chart {
 fn table(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Table {
     let cells = datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
     let rows = cells.map(|(data, protocol)| {
-        let mut row = vec![Cell::words(paper::title(data)), Cell::words(protocol.name())];
+        let mut row = vec![Cell::text(paper::title(data)), Cell::text(protocol.name())];
         for pairing in pairings {
             let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TestAccuracy);
-            row.push(words::percent_cell(comparison.as_ref().and_then(Comparison::mean_percent)));
-            row.push(words::probability_cell(comparison.and_then(|comparison| comparison.p_better)));
+            row.push(format::percent_cell(comparison.as_ref().and_then(Comparison::mean_percent)));
+            row.push(format::probability_cell(comparison.and_then(|comparison| comparison.p_better)));
         }
         row
     });
-    let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     columns.extend(
         ROUNDS.iter().flat_map(|rounds| [format!("R {rounds}"), format!("p, R {rounds}")].map(Column::numbers)),
     );

@@ -4,13 +4,13 @@ use carat::{Error, Protocol};
 use carat_lab::compare::{Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::{Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
 use super::pyg::{self, PlainTraining};
 use super::sizes::Sizes;
-use super::{Basis, Draft, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, Scope, grids, paper};
 
 /// Seconds with and without CAR.
 pub(super) struct Runtime;
@@ -24,7 +24,7 @@ impl Item for Runtime {
         "Training time"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "training takes 1.5 to 2 times as long with CAR, on an NVIDIA Tesla T4."
     }
 
@@ -32,17 +32,17 @@ impl Item for Runtime {
         grids::bases(scope)
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
         draft.push(Block::Table(seconds(&pairing, scope)));
         // Sizes are a courtesy: a report on a store can be made where the data is not.
-        let sizes = sizes(&basis.studies.sizes);
+        let sizes = sizes(&inputs.studies.sizes);
         if !sizes.rows.is_empty() {
             draft.push(Block::Table(sizes));
         }
-        match &basis.studies.pyg {
+        match &inputs.studies.pyg {
             None => draft.paragraph(
                 "PyG's seconds are not shown: they are measured when a report is made, with the Python that the \
                  environment variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
@@ -59,23 +59,23 @@ impl Item for Runtime {
              work on the same cores, they grow, so ratios are medians of pairs. A regularised training may stop \
              earlier or later than its baseline, so the ratio of whole trainings and that of epochs differ.",
         );
-        draft.unused(pairing.alone);
+        draft.unused(pairing.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         let (least, most) = paper::RUNTIME_FACTORS;
         let answer = |protocol| {
             let ratios = ratios(&times(&pairing, scope, protocol));
             let median = five_numbers(&ratios).map(|numbers| numbers[2]);
             let text =
-                |median: f64| format!("{median:.1} times (median of {})", words::counted(ratios.len(), "dataset"));
+                |median: f64| format!("{median:.1} times (median of {})", format::counted(ratios.len(), "dataset"));
             Answer {
                 protocol,
                 text: median.map_or("no runs".into(), text),
-                verdict: median.map_or(Verdict::Unknown, |median| Verdict::where_true(median <= most, ratios.len())),
+                verdict: median.map_or(Verdict::Unknown, |median| Verdict::of_all(median <= most, ratios.len())),
             }
         };
         Ok(vec![Finding {
@@ -133,7 +133,7 @@ fn sentence(times: &[Times], protocol: Protocol) -> String {
         Some([least, _, median, _, most]) => format!(
             "training takes {least:.1} to {most:.1} times as long with CAR (median {median:.1}) under protocol \
              {protocol}, over {}",
-            words::counted(ratios.len(), "dataset")
+            format::counted(ratios.len(), "dataset")
         ),
         None => format!("no trainings to compare under protocol {protocol} yet"),
     }
@@ -143,21 +143,21 @@ fn seconds(pairing: &Pairing<'_>, scope: &Scope) -> Table {
     let row = |protocol: Protocol, times: &Times| {
         let printed = paper::place(&times.data).and_then(|place| paper::RUNTIME.get(place));
         vec![
-            Cell::words(paper::title(&times.data)),
-            Cell::words(protocol.name()),
-            words::spread_cell(Some(times.plain), 2),
-            words::spread_cell(Some(times.car), 2),
-            words::number_cell(times.ratio, 2),
-            words::number_cell(times.epoch_ratio, 2),
-            words::spread_cell(printed.map(|printed| printed.plain), 1),
-            words::spread_cell(printed.map(|printed| printed.car), 1),
-            words::number_cell(printed.map(|printed| printed.car.mean / printed.plain.mean), 2),
+            Cell::text(paper::title(&times.data)),
+            Cell::text(protocol.name()),
+            format::spread_cell(Some(times.plain), 2),
+            format::spread_cell(Some(times.car), 2),
+            format::number_cell(times.ratio, 2),
+            format::number_cell(times.epoch_ratio, 2),
+            format::spread_cell(printed.map(|printed| printed.plain), 1),
+            format::spread_cell(printed.map(|printed| printed.car), 1),
+            format::number_cell(printed.map(|printed| printed.car.mean / printed.plain.mean), 2),
         ]
     };
     let rows = PROTOCOLS
         .into_iter()
         .flat_map(|protocol| times(pairing, scope, protocol).into_iter().map(move |times| row(protocol, &times)));
-    let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = [
         "seconds without CAR",
         "with CAR",
@@ -182,14 +182,14 @@ fn sizes(datasets: &[(String, Result<Sizes, String>)]) -> Table {
         let edges = Spread { deviation: edges.deviation.filter(|deviation| *deviation > 0.0), ..edges };
         let printed = paper::place(data).and_then(|place| paper::RUNTIME.get(place));
         Some(vec![
-            Cell::words(paper::title(data)),
-            words::count_cell(sizes.train_nodes),
-            words::count_spread_cell(Some(edges)),
-            printed.map_or(Cell::words(words::UNDEFINED), |printed| words::count_cell(printed.nodes)),
-            words::count_spread_cell(printed.map(|printed| printed.edges)),
+            Cell::text(paper::title(data)),
+            format::count_cell(sizes.train_nodes),
+            format::count_spread_cell(Some(edges)),
+            printed.map_or(Cell::text(format::UNDEFINED), |printed| format::count_cell(printed.nodes)),
+            format::count_spread_cell(printed.map(|printed| printed.edges)),
         ])
     });
-    let mut columns = vec![Column::words("dataset")];
+    let mut columns = vec![Column::text("dataset")];
     let headings = ["training nodes", "their in-edges", "the paper's nodes", "the paper's edges"];
     columns.extend(headings.map(Column::numbers));
     let caption = "Size of the training sets: nodes of split 0, in-edges over all splits".to_string();
@@ -199,20 +199,20 @@ fn sizes(datasets: &[(String, Result<Sizes, String>)]) -> Table {
 /// One plain training of the same network by carat and by PyG.
 fn beside_pyg(runs: &[&Run], trainings: &[(String, Option<PlainTraining>)]) -> Table {
     let rows = trainings.iter().filter_map(|(data, theirs)| {
-        let ours = pyg::twin(runs, data)?;
+        let ours = pyg::same_network(runs, data)?;
         let milliseconds = |seconds: f64, epochs: usize| (epochs > 0).then(|| 1000.0 * seconds / epochs as f64);
         let own = milliseconds(ours.outcome.train_seconds, ours.outcome.epochs);
         let other = theirs.and_then(|theirs| milliseconds(theirs.seconds, theirs.epochs));
         Some(vec![
-            Cell::words(paper::title(data)),
-            words::number_cell(Some(ours.outcome.train_seconds), 2),
-            words::number_cell(theirs.map(|theirs| theirs.seconds), 2),
-            words::number_cell(own, 1),
-            words::number_cell(other, 1),
-            words::number_cell(own.zip(other).map(|(own, other)| other / own), 1),
+            Cell::text(paper::title(data)),
+            format::number_cell(Some(ours.outcome.train_seconds), 2),
+            format::number_cell(theirs.map(|theirs| theirs.seconds), 2),
+            format::number_cell(own, 1),
+            format::number_cell(other, 1),
+            format::number_cell(own.zip(other).map(|(own, other)| other / own), 1),
         ])
     });
-    let mut columns = vec![Column::words("dataset")];
+    let mut columns = vec![Column::text("dataset")];
     let headings = ["seconds, carat", "seconds, PyG", "ms per epoch, carat", "ms per epoch, PyG", "PyG / carat"];
     columns.extend(headings.map(Column::numbers));
     let caption = format!(
@@ -267,9 +267,9 @@ mod tests {
         let times = times(&pairing, &everything(false), Protocol::Best);
         assert_eq!((times.len(), ratios(&times).len()), (4, 3));
         assert!(sentence(&times, Protocol::Best).starts_with("training takes 1.2 to 1.6 times"));
-        assert_eq!(Verdict::where_true(true, 3), Verdict::TooFew);
-        assert_eq!(Verdict::where_true(true, 4), Verdict::Reproduced);
-        assert_eq!(Verdict::where_true(false, 4), Verdict::NotReproduced);
+        assert_eq!(Verdict::of_all(true, 3), Verdict::TooFew);
+        assert_eq!(Verdict::of_all(true, 4), Verdict::Reproduced);
+        assert_eq!(Verdict::of_all(false, 4), Verdict::NotReproduced);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use carat::Protocol;
 use carat_lab::compare::{Comparison, Measure, Pair, Pairing};
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
+use carat_report::format;
 use carat_report::statistics::Spread;
-use carat_report::words;
 
 use super::paper;
 
@@ -29,7 +29,7 @@ pub(super) fn chart(
         false => "above",
     };
     Chart {
-        title: format!("{}, protocol {protocol}", words::capitalised(&name)),
+        title: format!("{}, protocol {protocol}", format::capitalised(&name)),
         caption: format!(
             "A dot is one configuration, its mean over splits and seeds: without CAR across, with CAR up. Dots {side} \
              the dashed line are better with CAR. The larger the dot, the larger lambda. p is over all pairs of runs."
@@ -74,7 +74,7 @@ fn panel(data: &str, pairs: &[&Pair<'_>], measure: Measure, (name, sign): (&str,
     };
     Some(ChartPanel {
         title: paper::title(data),
-        note: comparison.p_better.map_or(String::new(), |p| format!("p {}", words::probability(p))),
+        note: comparison.p_better.map_or(String::new(), |p| format!("p {}", format::probability(p))),
         x: axis("baseline"),
         y: axis("CAR"),
         marks,

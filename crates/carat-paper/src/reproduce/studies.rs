@@ -5,7 +5,7 @@
 use carat::Error;
 use carat_lab::sweep::Run;
 
-use super::basis::Found;
+use super::inputs::ItemRuns;
 use super::interpretation::{self, Interpretation, Studied};
 use super::pyg::{self, PlainTraining};
 use super::sizes::Sizes;
@@ -29,18 +29,18 @@ impl Studies {
         let shows = |wanted: &dyn Item| items.iter().any(|item| item.name() == wanted.name());
         let mut studies = Self::default();
         let grids = Interpretation.grids(scope);
-        if Interpretation.is_ready(&Found::of(runs, &grids)?) {
+        if Interpretation.is_ready(&ItemRuns::of(runs, &grids)?) {
             studies.interpretation = interpretation::studied(&grids, scope)?;
         }
         if shows(&datasets::Datasets) || shows(&runtime::Runtime) {
             let python = if shows(&runtime::Runtime) { pyg::python() } else { None };
             studies.pyg = python.as_ref().map(|_| Vec::new());
-            let found = Found::of(runs, &runtime::Runtime.grids(scope))?;
+            let found = ItemRuns::of(runs, &runtime::Runtime.grids(scope))?;
             for data in &scope.datasets {
                 // A report on a store can be made where the data is not.
                 let dataset = carat_graph::open(data, &scope.data_dir);
                 if let (Ok(dataset), Some(python), Some(trainings)) = (&dataset, &python, &mut studies.pyg)
-                    && pyg::twin(&found.runs, data).is_some()
+                    && pyg::same_network(&found.runs, data).is_some()
                 {
                     trainings.push((data.clone(), pyg::train(python, dataset)));
                 }

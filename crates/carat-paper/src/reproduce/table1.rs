@@ -11,7 +11,7 @@ pub(super) static ITEM: GridTable = GridTable {
     title: "Table 1: test loss",
     measure: Measure::TestLoss,
     paper: (&paper::LOSS_BASELINE, &paper::LOSS_CAR),
-    said: "CAR has a lower test loss in all 8 datasets (p < 0.05, one-tailed paired Wilcoxon over the grid).",
+    paper_says: "CAR has a lower test loss in all 8 datasets (p < 0.05, one-tailed paired Wilcoxon over the grid).",
     claim: "CAR lowers the test loss",
     claimed: paper::LOSS_LOWER,
 };

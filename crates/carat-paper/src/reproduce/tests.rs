@@ -30,13 +30,13 @@ fn made_up_runs(item: &dyn Item, scope: &Scope) -> Vec<Run> {
 /// The section of an item, drawn from these runs and the studies that they allow.
 pub(super) fn section(item: &dyn Item, runs: &[Run], scope: &Scope) -> Section {
     let studies = Studies::of(&[item], runs, scope).unwrap();
-    draft::section(item, &Basis::of(item, runs, scope, &studies).unwrap()).unwrap()
+    draft::section(item, &Inputs::of(item, runs, scope, &studies).unwrap()).unwrap()
 }
 
 /// What became of an item's claims.
 pub(super) fn findings(item: &dyn Item, runs: &[Run], scope: &Scope) -> Vec<Finding> {
     let studies = Studies::of(&[], runs, scope).unwrap();
-    item.findings(&Basis::of(item, runs, scope, &studies).unwrap()).unwrap()
+    item.findings(&Inputs::of(item, runs, scope, &studies).unwrap()).unwrap()
 }
 
 fn texts(section: &Section) -> String {
@@ -158,7 +158,7 @@ fn every_section_says_what_the_paper_found_and_what_is_found_here() {
         assert!(text.contains("under protocol paper") || text.contains("protocol paper,"), "{text}");
         assert!(text.contains("protocol best"), "{text}");
         assert!(!text.contains("left out, because"), "{name}: {text}");
-        assert!(text.contains(&format!("{} of", carat_report::words::counted(runs.len(), "run"))), "{text}");
+        assert!(text.contains(&format!("{} of", carat_report::format::counted(runs.len(), "run"))), "{text}");
         let mut names = Vec::new();
         for block in &section.blocks {
             match block {

@@ -5,11 +5,11 @@ use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Table, words};
+use carat_report::{Block, Cell, Column, Table, format};
 
 use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
-use super::{Basis, Draft, Found, Item, Scope, grids, paper};
+use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// Bound of d ln rho: chosen on Cora's validation loss, see `docs/results.md`.
 const CLAMP: f64 = 1.0;
@@ -27,7 +27,7 @@ impl Item for Transductive {
         "Unlabelled entities with distribution targets"
     }
 
-    fn said(&self) -> &'static str {
+    fn paper_says(&self) -> &'static str {
         "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
          with their labels, the others with the network's own averaged predictions; and attention is compared with a \
          distribution made of all effects of a node. Labels of validation and test nodes are never read."
@@ -43,7 +43,7 @@ impl Item for Transductive {
         scope.datasets.iter().filter_map(of_data).flatten().collect()
     }
 
-    fn grid_words(&self, scope: &Scope) -> String {
+    fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
             "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
              Squirrel, arxiv-tape)"
@@ -54,20 +54,20 @@ impl Item for Transductive {
         format!("{grid}; {}", grids::repetitions(scope))
     }
 
-    fn draw(&self, basis: &Basis<'_>, draft: &mut Draft) -> Result<(), Error> {
-        let Basis { found, scope, .. } = basis;
+    fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
+        let Inputs { found, scope, .. } = inputs;
         let opponents = Opponents::of(found);
         draft.found(opponents.sentences(scope));
         for measure in MEASURES {
             draft.push(Block::Table(opponents.table(scope, measure)));
         }
         draft.paragraph(HOW_TO_READ);
-        draft.unused(opponents.baseline.alone);
+        draft.unused(opponents.baseline.unpaired);
         Ok(())
     }
 
-    fn findings(&self, basis: &Basis<'_>) -> Result<Vec<Finding>, Error> {
-        let Basis { found, scope, .. } = basis;
+    fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+        let Inputs { found, scope, .. } = inputs;
         let control = Opponents::of(found).control;
         let finding = |measure: Measure| {
             let (better, name) = (measure.better(), measure.name());
@@ -101,7 +101,7 @@ struct Opponents<'a> {
 }
 
 impl<'a> Opponents<'a> {
-    fn of(found: &Found<'a>) -> Self {
+    fn of(found: &ItemRuns<'a>) -> Self {
         let ours = Method::transductive(Arm::Causal, CLAMP);
         let against = |opponent| Pairing::of(&found.runs, &ours, opponent);
         Self {
@@ -125,7 +125,7 @@ impl<'a> Opponents<'a> {
                 sentences.push(if counts.is_empty() {
                     format!("against {name}, no pairs to compare in {} yet", measure.name())
                 } else {
-                    format!("against {name}, {what} at p < {SIGNIFICANT} in {}", words::list(&counts))
+                    format!("against {name}, {what} at p < {SIGNIFICANT} in {}", format::list(&counts))
                 });
             }
         }
@@ -135,7 +135,7 @@ impl<'a> Opponents<'a> {
     fn table(&self, scope: &Scope, measure: Measure) -> Table {
         let cells = scope.datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
         let rows = cells.filter_map(|(data, protocol)| self.row(data, protocol, measure));
-        let mut columns = vec![Column::words("dataset"), Column::words("protocol")];
+        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
         let headings = [
             "pairs",
             "baseline",
@@ -156,7 +156,7 @@ impl<'a> Opponents<'a> {
             "Mean {} at lambda 1 and 5, {} is better. {}; here of every node with distributions",
             measure.name(),
             measure.better(),
-            words::P_MEANING
+            format::P_MEANING
         );
         Table { name: name.into(), caption, columns, rows: rows.collect() }
     }
@@ -166,16 +166,17 @@ impl<'a> Opponents<'a> {
             .map(|pairing| Comparison::of(&pairing.on(data, protocol), measure));
         let any = control.as_ref().or(paper.as_ref()).or(baseline.as_ref())?;
         let before =
-            |comparison: &Option<Comparison>| words::number_cell(comparison.as_ref().map(|c| c.before.mean), 3);
-        let p = |comparison: &Option<Comparison>| words::probability_cell(comparison.as_ref().and_then(|c| c.p_better));
+            |comparison: &Option<Comparison>| format::number_cell(comparison.as_ref().map(|c| c.before.mean), 3);
+        let p =
+            |comparison: &Option<Comparison>| format::probability_cell(comparison.as_ref().and_then(|c| c.p_better));
         Some(vec![
-            Cell::words(paper::title(data)),
-            Cell::words(protocol.name()),
-            words::count_cell(any.pairs),
+            Cell::text(paper::title(data)),
+            Cell::text(protocol.name()),
+            format::count_cell(any.pairs),
             before(&baseline),
             before(&paper),
             before(&control),
-            words::number_cell(Some(any.after.mean), 3),
+            format::number_cell(Some(any.after.mean), 3),
             p(&control),
             p(&paper),
             p(&baseline),

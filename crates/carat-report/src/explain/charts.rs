@@ -3,10 +3,10 @@
 use carat::explain::Property;
 
 use super::listed::isolated;
-use super::words::{attention, number, percent};
+use super::sentences::{attention, number, percent};
 use super::{Contrast, Explanation, ListedEdge};
 use crate::figures::{Axis, Chart, ChartPanel, Mark};
-use crate::words;
+use crate::format;
 
 /// How far every property separates the two ends.
 pub(super) fn separation(found: &Explanation) -> Chart {
@@ -57,7 +57,7 @@ fn panel_of_ends(contrast: &Contrast) -> ChartPanel {
     let both = [("down-weighted", &contrast.down), ("up-weighted", &contrast.up)];
     let mark = |(series, (side, sample)): (usize, &(&str, &super::Sample))| {
         let typical = number(property, sample.typical(property));
-        let of = words::counted(sample.known, "edge");
+        let of = format::counted(sample.known, "edge");
         if property == Property::SameClass {
             let tip = format!("{side}: {typical} of {of} join nodes of one class");
             return Mark::Bar { at: (series as f64, sample.mean), series, tip };
@@ -80,7 +80,7 @@ fn panel_of_ends(contrast: &Contrast) -> ChartPanel {
         ..Axis::default()
     };
     ChartPanel {
-        title: words::capitalised(property.title()),
+        title: format::capitalised(property.title()),
         note: format!("AUC {:.2}", contrast.separation.auc),
         x: Axis { categories: both.map(|(side, _)| side.to_string()).to_vec(), ..Axis::default() },
         y,
@@ -106,7 +106,7 @@ pub(super) fn tenths(found: &Explanation) -> Chart {
             Mark::Dot { at, series: 0, radius: 3.0, tip }
         }));
         ChartPanel {
-            title: words::capitalised(property.title()),
+            title: format::capitalised(property.title()),
             note: String::new(),
             x: Axis {
                 label: "tenth of the edges, from down to up".into(),
@@ -147,8 +147,8 @@ pub(super) fn scatter(found: &Explanation) -> Chart {
         caption: format!(
             "{} of the {} ranked edges, evenly from all ranks. On the dashed line attention is the same in both \
              networks.",
-            words::thousands(shown),
-            words::thousands(found.ranked)
+            format::thousands(shown),
+            format::thousands(found.ranked)
         ),
         series: vec!["down-weighted".into(), "up-weighted".into()],
         panels: vec![ChartPanel {

@@ -1,8 +1,8 @@
 //! An explanation as a report: what changed, edge by edge, what separates up from down, and the paper's groups.
 
 use super::tables::{group_table, listed_table, separation_table};
-use super::{Explanation, charts, words};
-use crate::words::capitalised;
+use super::{Explanation, charts, sentences};
+use crate::format::capitalised;
 use crate::{Block, Report, Section};
 
 const HOW_TO_READ: [&str; 7] = [
@@ -26,10 +26,10 @@ const HOW_TO_READ: [&str; 7] = [
 
 /// The report. `runs` are sentences about the networks that were compared.
 pub fn report(found: &Explanation, runs: &[String]) -> Report {
-    let mut lead: Vec<Block> = words::counts(found).into_iter().map(Block::Paragraph).collect();
+    let mut lead: Vec<Block> = sentences::counts(found).into_iter().map(Block::Paragraph).collect();
     lead.extend(runs.iter().cloned().map(Block::Paragraph));
-    let mut points = words::separation_sentences(found);
-    points.extend(words::group_sentences(found));
+    let mut points = sentences::separation_sentences(found);
+    points.extend(sentences::group_sentences(found));
     lead.push(Block::Points(points));
     let mut sections = Vec::new();
     if !found.up.is_empty() {
@@ -78,7 +78,7 @@ fn groups(found: &Explanation) -> Vec<Block> {
                 .into(),
         ),
         Block::Points(found.groups.iter().map(rule).collect()),
-        Block::Points(words::group_sentences(found)),
+        Block::Points(sentences::group_sentences(found)),
     ];
     let table = group_table(found);
     if !table.rows.is_empty() && !found.unchanged {

@@ -3,14 +3,14 @@
 use carat::settings::NetworkSettings;
 use carat::{RegulariserSettings, Setting, TrainConfig};
 
-use crate::words;
+use crate::format;
 
 /// Sentences about the runs that are compared, and about what a reader must know before crediting the regulariser.
 pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
     let mut sentences = vec![format!("Base: {}. CAR: {}.", described(base), described(car))];
     let others = differences(base, car);
     if !others.is_empty() {
-        let settings = words::list(&others);
+        let settings = format::list(&others);
         sentences.push(format!("The runs also differ in {settings}, so the changes are not the regulariser's alone."));
     }
     match (base.car().is_some(), car.car().is_some()) {

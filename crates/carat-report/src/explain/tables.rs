@@ -1,9 +1,9 @@
 //! The tables of an explanation, the same on the page and on the terminal.
 
-use super::words::{attention, number, percent};
+use super::sentences::{attention, number, percent};
 use super::{Contrast, Explanation, GroupPart, GroupSummary, ListedEdge, ListedNode, Sample};
+use crate::format;
 use crate::statistics::{Direction, Separation};
-use crate::words;
 use crate::{Cell, Column, Table};
 
 /// Edges by name, with all that is known about them.
@@ -13,24 +13,24 @@ pub fn listed_table(name: &str, caption: &str, edges: &[ListedEdge]) -> Table {
     let effects = edges.iter().any(|edge| edge.effect.is_some());
     let similar = edges.iter().any(|edge| edge.similarity.is_some());
     // On a phone the first column is the one that stays.
-    let mut columns = vec![Column::numbers("change"), Column::words("target (attends)")];
-    columns.extend(about.then(|| Column::words("its class, year")));
-    columns.push(Column::words("source (is attended to)"));
-    columns.extend(about.then(|| Column::words("its class, year")));
+    let mut columns = vec![Column::numbers("change"), Column::text("target (attends)")];
+    columns.extend(about.then(|| Column::text("its class, year")));
+    columns.push(Column::text("source (is attended to)"));
+    columns.extend(about.then(|| Column::text("its class, year")));
     columns.extend(["baseline", "CAR"].map(Column::numbers));
     columns.extend(effects.then(|| Column::numbers("effect")));
     columns.extend(similar.then(|| Column::numbers("similarity")));
     columns.push(Column::numbers("source's degree"));
     let row = |edge: &ListedEdge| {
         let [base, car, change] = attention_cells(edge);
-        let mut row = vec![change, Cell::words(edge.dst.shown())];
-        row.extend(about.then(|| Cell::words(edge.dst.about())));
-        row.push(Cell::words(edge.src.shown()));
-        row.extend(about.then(|| Cell::words(edge.src.about())));
+        let mut row = vec![change, Cell::text(edge.dst.shown())];
+        row.extend(about.then(|| Cell::text(edge.dst.about())));
+        row.push(Cell::text(edge.src.shown()));
+        row.extend(about.then(|| Cell::text(edge.src.about())));
         row.extend([base, car]);
-        row.extend(effects.then(|| words::number_cell(edge.effect, 3)));
-        row.extend(similar.then(|| words::number_cell(edge.similarity, 2)));
-        row.push(words::count_cell(edge.src_degree as usize));
+        row.extend(effects.then(|| format::number_cell(edge.effect, 3)));
+        row.extend(similar.then(|| format::number_cell(edge.similarity, 2)));
+        row.push(format::count_cell(edge.src_degree as usize));
         row
     };
     Table { name: name.into(), caption: caption.into(), columns, rows: edges.iter().map(row).collect() }
@@ -44,17 +44,17 @@ fn attention_cells(edge: &ListedEdge) -> [Cell; 3] {
 /// Edges by name, in the width of a terminal: long names are cut.
 pub fn brief_table(caption: &str, edges: &[ListedEdge]) -> Table {
     let effects = edges.iter().any(|edge| edge.effect.is_some());
-    let mut columns = ["target (attends)", "source (is attended to)"].map(Column::words).to_vec();
+    let mut columns = ["target (attends)", "source (is attended to)"].map(Column::text).to_vec();
     columns.extend(["baseline", "CAR", "change"].map(Column::numbers));
     columns.extend(effects.then(|| Column::numbers("effect")));
     let node = |node: &ListedNode| match node.about() {
-        about if about.is_empty() => Cell::words(cut(&node.shown(), 36)),
-        about => Cell::words(format!("{} ({})", cut(&node.shown(), 24), cut(&about, 20))),
+        about if about.is_empty() => Cell::text(cut(&node.shown(), 36)),
+        about => Cell::text(format!("{} ({})", cut(&node.shown(), 24), cut(&about, 20))),
     };
     let row = |edge: &ListedEdge| {
         let mut row = vec![node(&edge.dst), node(&edge.src)];
         row.extend(attention_cells(edge));
-        row.extend(effects.then(|| words::number_cell(edge.effect, 3)));
+        row.extend(effects.then(|| format::number_cell(edge.effect, 3)));
         row
     };
     Table { name: String::new(), caption: caption.into(), columns, rows: edges.iter().map(row).collect() }
@@ -70,23 +70,23 @@ fn cut(text: &str, longest: usize) -> String {
 
 /// The two ends, property by property.
 pub fn separation_table(found: &Explanation) -> Table {
-    let mut columns = vec![Column::words("property")];
+    let mut columns = vec![Column::text("property")];
     columns
         .extend(["up: mean", "up: median", "down: mean", "down: median", "AUC", "95 % interval"].map(Column::numbers));
-    columns.push(Column::words("up-weighted edges have"));
+    columns.push(Column::text("up-weighted edges have"));
     let row = |contrast: &Contrast| {
         let Contrast { property, up, down, separation, .. } = contrast;
         let sample = |sample: &Sample| {
             let mean = Cell::number(number(*property, sample.mean), sample.mean);
             let is_share = *property == carat::explain::Property::SameClass;
             let median = Cell::number(number(*property, sample.median()), sample.median());
-            [mean, if is_share { Cell::words(words::UNDEFINED) } else { median }]
+            [mean, if is_share { Cell::text(format::UNDEFINED) } else { median }]
         };
-        let mut row = vec![Cell::words(property.title())];
+        let mut row = vec![Cell::text(property.title())];
         row.extend(sample(up));
         row.extend(sample(down));
         row.extend(separation_cells(Some(*separation)));
-        row.push(Cell::words(match separation.direction() {
+        row.push(Cell::text(match separation.direction() {
             Some(Direction::Above) => "more of it",
             Some(Direction::Below) => "less of it",
             None => "no clear difference",
@@ -100,33 +100,33 @@ pub fn separation_table(found: &Explanation) -> Table {
 }
 
 fn separation_cells(separation: Option<Separation>) -> [Cell; 2] {
-    let auc = words::number_cell(separation.map(|separation| separation.auc), 3);
+    let auc = format::number_cell(separation.map(|separation| separation.auc), 3);
     let interval = separation
         .and_then(|separation| separation.interval)
         .map(|(low, high)| Cell::number(format!("{low:.3} to {high:.3}"), low).with_parts([("high", high)]));
-    [auc, interval.unwrap_or_else(|| Cell::words(words::UNDEFINED))]
+    [auc, interval.unwrap_or_else(|| Cell::text(format::UNDEFINED))]
 }
 
 /// The groups that the data can tell.
 pub fn group_table(found: &Explanation) -> Table {
-    let mut columns = vec![Column::words("group")];
+    let mut columns = vec![Column::text("group")];
     let headings = ["ranked edges", "median change", "went up", "AUC", "95 % interval", "same class", "other class"];
     columns.extend(headings.map(Column::numbers));
-    columns.push(Column::words("relative to other edges"));
+    columns.push(Column::text("relative to other edges"));
     let change = |part: &GroupPart| {
-        part.median_change.map_or_else(|| Cell::words(words::UNDEFINED), |change| Cell::number(percent(change), change))
+        part.median_change.map_or_else(|| Cell::text(format::UNDEFINED), |change| Cell::number(percent(change), change))
     };
     let row = |summary: &GroupSummary| {
         let share = summary.all.up_share.map(|share| Cell::number(format!("{:.0} %", 100.0 * share), share));
         let mut row = vec![
-            Cell::words(summary.group.title()),
-            words::count_cell(summary.all.edges),
+            Cell::text(summary.group.title()),
+            format::count_cell(summary.all.edges),
             change(&summary.all),
-            share.unwrap_or_else(|| Cell::words(words::UNDEFINED)),
+            share.unwrap_or_else(|| Cell::text(format::UNDEFINED)),
         ];
         row.extend(separation_cells(summary.separation));
         row.extend([&summary.same_class, &summary.other_class].map(change));
-        row.push(Cell::words(match summary.direction() {
+        row.push(Cell::text(match summary.direction() {
             Some(Direction::Above) => "up",
             Some(Direction::Below) => "down",
             None => "not clear",

@@ -7,7 +7,7 @@ pub struct Chart {
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// Names of the series; a mark's `series` is a place in this list and decides its colour.
+    /// CategoryNames of the series; a mark's `series` is a place in this list and decides its colour.
     pub series: Vec<String>,
     /// The panels, side by side where there is room.
     pub panels: Vec<ChartPanel>,
@@ -16,7 +16,7 @@ pub struct Chart {
 /// One pair of axes and what is drawn on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartPanel {
-    /// Stands above it.
+    /// Slots above it.
     pub title: String,
     /// A short remark beside the title, such as a p value; may be empty.
     pub note: String,
@@ -37,7 +37,7 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Powers of ten at equal distances. Values of 0 and below are not drawn.
     pub logarithmic: bool,
-    /// Names of the values 0, 1, 2, ...; empty: an axis of numbers. The first stands on the left, or on top.
+    /// CategoryNames of the values 0, 1, 2, ...; empty: an axis of numbers. The first stands on the left, or on top.
     pub categories: Vec<String>,
 }
 

@@ -2,15 +2,15 @@
 //! up.
 
 use super::chart::{Chart, ChartPanel, Mark};
-use super::fit::{self, Ranges};
-use super::lettering::{shorten, width, wrap};
+use super::ranges::{Ranges, ranges};
 use super::scale::Scale;
+use super::text::{shorten, width, wrap};
 
 /// Size of most texts, in pixels.
 pub(super) const SMALL: f64 = 11.0;
 const TITLE: f64 = 13.0;
 /// Room between the edge and what is drawn.
-pub(super) const EDGE: f64 = 12.0;
+pub(super) const MARGIN: f64 = 12.0;
 const NARROW: f64 = 340.0;
 const WIDE: f64 = 700.0;
 const PLOT_HEIGHT: f64 = 176.0;
@@ -39,7 +39,7 @@ pub(super) struct Layout {
 
 /// How the names of a horizontal axis's categories are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Names {
+pub(super) struct CategoryNames {
     /// In degrees; `None`: upright.
     pub(super) turn: Option<f64>,
     /// The longest that a name may be.
@@ -56,7 +56,7 @@ impl Layout {
         let wide = |room: f64| panels.iter().flat_map(y_names).map(move |name| self::width(&name, SMALL).min(room));
         let slanted = panels.iter().any(|panel| !side_by_side(panel, width - 60.0));
         let names = wide(LONGEST_NAME).fold(if slanted { 46.0 } else { 24.0 }, f64::max);
-        let (left, right) = (names + 12.0, width - EDGE);
+        let (left, right) = (names + 12.0, width - MARGIN);
         let mut layout = Self {
             width,
             height: 0.0,
@@ -86,33 +86,33 @@ impl Layout {
 
     /// The panel's heading in lines.
     pub(super) fn title(&self, panel: &ChartPanel) -> Vec<String> {
-        wrap(&panel.title, TITLE, self.width - 2.0 - EDGE, 2)
+        wrap(&panel.title, TITLE, self.width - 2.0 - MARGIN, 2)
     }
 
     /// Whether the note stands beside the title.
     pub(super) fn note_beside(&self, panel: &ChartPanel) -> bool {
         let title = width(&panel.title, TITLE);
-        title + 14.0 + width(&panel.note, SMALL) <= self.width - EDGE
+        title + 14.0 + width(&panel.note, SMALL) <= self.width - MARGIN
     }
 
     /// The note in lines under the title, where it has no room beside it.
     pub(super) fn note_below(&self, panel: &ChartPanel) -> Vec<String> {
-        if self.note_beside(panel) { Vec::new() } else { wrap(&panel.note, SMALL, self.width - EDGE, 3) }
+        if self.note_beside(panel) { Vec::new() } else { wrap(&panel.note, SMALL, self.width - MARGIN, 3) }
     }
 
     /// What the vertical axis measures, in lines above it.
     pub(super) fn y_label(&self, panel: &ChartPanel) -> Vec<String> {
-        wrap(&panel.y.label, SMALL, self.width - EDGE, 3)
+        wrap(&panel.y.label, SMALL, self.width - MARGIN, 3)
     }
 
     /// What the horizontal axis measures, in lines under it.
     pub(super) fn x_label(&self, panel: &ChartPanel) -> Vec<String> {
-        wrap(&panel.x.label, SMALL, self.width - EDGE, 2)
+        wrap(&panel.x.label, SMALL, self.width - MARGIN, 2)
     }
 
     /// The panel's scales.
     pub(super) fn scales(&self, panel: &ChartPanel) -> (Scale, Scale) {
-        let Ranges { x, y } = fit::ranges(panel);
+        let Ranges { x, y } = ranges(panel);
         let scale = |logarithmic, range, places| match logarithmic {
             true => Scale::logarithmic(range, places),
             false => Scale::new(range, places),
@@ -123,17 +123,17 @@ impl Layout {
     }
 
     /// How the names of the categories under the panel are written.
-    pub(super) fn names(&self, panel: &ChartPanel) -> Names {
+    pub(super) fn names(&self, panel: &ChartPanel) -> CategoryNames {
         let slot = (self.right - self.left) / panel.x.categories.len().max(1) as f64;
         if side_by_side(panel, self.right - self.left) {
-            return Names { turn: None, room: LONGEST_NAME.max(slot), every: 1 };
+            return CategoryNames { turn: None, room: LONGEST_NAME.max(slot), every: 1 };
         }
         // Slanted names reach to the left, the first one past the axis.
         let before = (self.left + slot / 2.0 - 2.0) / SLANT.to_radians().cos();
         if slot >= 18.0 {
-            return Names { turn: Some(SLANT), room: before.min(LONGEST_NAME), every: 1 };
+            return CategoryNames { turn: Some(SLANT), room: before.min(LONGEST_NAME), every: 1 };
         }
-        Names { turn: Some(-90.0), room: LONGEST_NAME, every: (12.5 / slot).ceil().max(1.0) as usize }
+        CategoryNames { turn: Some(-90.0), room: LONGEST_NAME, every: (12.5 / slot).ceil().max(1.0) as usize }
     }
 
     fn names_height(&self, panel: &ChartPanel) -> f64 {
@@ -159,7 +159,7 @@ fn crowded(panel: &ChartPanel) -> bool {
 /// What may stand to the left of the vertical axis.
 fn y_names(panel: &ChartPanel) -> Vec<String> {
     if panel.y.categories.is_empty() {
-        let Ranges { y, .. } = fit::ranges(panel);
+        let Ranges { y, .. } = ranges(panel);
         let scale = if panel.y.logarithmic { Scale::logarithmic(y, (0.0, 1.0)) } else { Scale::new(y, (0.0, 1.0)) };
         scale.ticks(Y_TICKS).into_iter().map(|(_, text)| text).collect()
     } else {

@@ -2,16 +2,16 @@
 
 use super::chart::{ChartPanel, Mark};
 use super::layout::{LINE, SMALL};
-use super::lettering::width;
 use super::scale::Scale;
 use super::svg::Canvas;
+use super::text::width;
 
 /// Draws marks on a canvas, between scales.
 pub(super) struct Pen<'a> {
     pub(super) canvas: &'a mut Canvas,
     pub(super) x: Scale,
     pub(super) y: Scale,
-    stands: Stands,
+    slots: Slots,
     /// Where dots are, which texts should not hide.
     dots: Vec<(f64, f64)>,
     /// Heights and texts of levels.
@@ -30,7 +30,7 @@ pub(super) fn series_class(series: usize) -> String {
 impl<'a> Pen<'a> {
     /// A pen for a panel's marks.
     pub(super) fn new(canvas: &'a mut Canvas, panel: &ChartPanel, (x, y): (Scale, Scale)) -> Self {
-        Self { canvas, x, y, stands: Stands::of(panel, &x), dots: Vec::new(), levels: Vec::new(), outside: 0 }
+        Self { canvas, x, y, slots: Slots::of(panel, &x), dots: Vec::new(), levels: Vec::new(), outside: 0 }
     }
 
     /// Draws a mark.
@@ -38,8 +38,8 @@ impl<'a> Pen<'a> {
         match mark {
             Mark::Dot { at: (x, y), series, radius, tip } => {
                 let radius = if radius.is_finite() { radius.clamp(0.5, 20.0) } else { 3.0 };
-                if self.x.holds(*x) && self.y.holds(*y) {
-                    let place = (self.x.place(*x) + self.stands.beside_if_alike(*series), self.y.place(*y));
+                if self.x.contains(*x) && self.y.contains(*y) {
+                    let place = (self.x.position(*x) + self.slots.dot_offset(*series), self.y.position(*y));
                     self.dots.push(place);
                     self.canvas.dot(&series_class(*series), place, radius, tip);
                 } else {
@@ -52,10 +52,10 @@ impl<'a> Pen<'a> {
             Mark::Box { at, values, series, tip } => {
                 let drawable = values.iter().all(|value| value.is_finite() && self.reaches(*value));
                 let touches = values[0] <= self.y.range().1 && values[4] >= self.y.range().0;
-                if self.x.holds(*at) && drawable && touches {
-                    let (half, aside) = (self.stands.half(13.0), self.stands.beside(*series));
-                    let places = values.map(|value| self.y.place(value));
-                    self.canvas.quartiles(&series_class(*series), self.x.place(*at) + aside, places, half, tip);
+                if self.x.contains(*at) && drawable && touches {
+                    let (half, aside) = (self.slots.half_width(13.0), self.slots.offset(*series));
+                    let places = values.map(|value| self.y.position(value));
+                    self.canvas.quartiles(&series_class(*series), self.x.position(*at) + aside, places, half, tip);
                 } else {
                     self.outside += 1;
                 }
@@ -63,10 +63,10 @@ impl<'a> Pen<'a> {
             Mark::Interval { at, range: (from, to), series, tip } => {
                 let (low, high) = self.y.range();
                 let touches = from.max(*to) >= low && from.min(*to) <= high;
-                if self.x.holds(*at) && from.is_finite() && to.is_finite() && touches {
-                    let x = self.x.place(*at) + self.stands.beside_if_alike(*series);
-                    let ends = (self.y.place(*from), self.y.place(*to));
-                    self.canvas.interval(&series_class(*series), x, ends, self.stands.half(4.0), tip);
+                if self.x.contains(*at) && from.is_finite() && to.is_finite() && touches {
+                    let x = self.x.position(*at) + self.slots.dot_offset(*series);
+                    let ends = (self.y.position(*from), self.y.position(*to));
+                    self.canvas.interval(&series_class(*series), x, ends, self.slots.half_width(4.0), tip);
                 } else {
                     self.outside += 1;
                 }
@@ -94,15 +94,15 @@ impl<'a> Pen<'a> {
 
     fn bar(&mut self, (x, value): (f64, f64), series: usize, tip: &str) {
         let base = if self.y.is_logarithmic() { self.y.range().0 } else { 0.0 };
-        let (from, to) = (self.y.place(base), self.y.place(value));
-        let clipped = (from - to).abs() < 0.05 && value != base && !self.y.holds(value);
-        if !self.x.holds(x) || !value.is_finite() || !self.reaches(value) || clipped {
+        let (from, to) = (self.y.position(base), self.y.position(value));
+        let clipped = (from - to).abs() < 0.05 && value != base && !self.y.contains(value);
+        if !self.x.contains(x) || !value.is_finite() || !self.reaches(value) || clipped {
             self.outside += 1;
             return;
         }
         // A bar of no height can still be pointed at.
         let to = if (from - to).abs() < 1.0 { from - 1.0 } else { to };
-        let (centre, half) = (self.x.place(x) + self.stands.beside(series), self.stands.half(26.0));
+        let (centre, half) = (self.x.position(x) + self.slots.offset(series), self.slots.half_width(26.0));
         let class = format!("bar {}", series_class(series));
         self.canvas.bar(&class, [(centre - half, to), (centre + half, from)], tip);
     }
@@ -112,10 +112,13 @@ impl<'a> Pen<'a> {
         let (x, y) = (self.x, self.y);
         let numbers: Vec<(f64, f64)> =
             points.iter().copied().filter(|point| point.0.is_finite() && point.1.is_finite()).collect();
-        for run in numbers.chunk_by(|a, b| (x.holds(a.0) && y.holds(a.1)) == (x.holds(b.0) && y.holds(b.1))) {
-            let places: Vec<(f64, f64)> = run.iter().map(|point| (x.place(point.0), y.place(point.1))).collect();
+        for run in numbers.chunk_by(|a, b| (x.contains(a.0) && y.contains(a.1)) == (x.contains(b.0) && y.contains(b.1)))
+        {
+            let places: Vec<(f64, f64)> = run.iter().map(|point| (x.position(point.0), y.position(point.1))).collect();
             match (run, places.as_slice()) {
-                ([(first_x, first_y), ..], _) if !x.holds(*first_x) || !y.holds(*first_y) => self.outside += run.len(),
+                ([(first_x, first_y), ..], _) if !x.contains(*first_x) || !y.contains(*first_y) => {
+                    self.outside += run.len()
+                }
                 (_, [place]) => self.canvas.dot(class, *place, 2.5, tip),
                 (_, places) => self.canvas.line(class, places, tip),
             }
@@ -132,16 +135,16 @@ impl<'a> Pen<'a> {
         // Between a linear axis and one of powers it is a curve.
         let pieces = if self.x.is_logarithmic() == self.y.is_logarithmic() { 1 } else { 48 };
         let values = (0..=pieces).map(|piece| low + (high - low) * f64::from(piece) / f64::from(pieces));
-        let places: Vec<(f64, f64)> = values.map(|value| (self.x.place(value), self.y.place(value))).collect();
+        let places: Vec<(f64, f64)> = values.map(|value| (self.x.position(value), self.y.position(value))).collect();
         self.canvas.path("reference", &places);
     }
 
     fn level(&mut self, value: f64, label: &str) {
-        if !self.y.holds(value) {
+        if !self.y.contains(value) {
             self.outside += 1;
             return;
         }
-        let ((left, right), y) = (self.edges(), self.y.place(value));
+        let ((left, right), y) = (self.edges(), self.y.position(value));
         self.canvas.path("reference", &[(left, y), (right, y)]);
         if !label.is_empty() {
             self.levels.push((y, label.to_string()));
@@ -164,13 +167,13 @@ impl<'a> Pen<'a> {
 
     fn edges(&self) -> (f64, f64) {
         let (low, high) = self.x.range();
-        (self.x.place(low), self.x.place(high))
+        (self.x.position(low), self.x.position(high))
     }
 
     /// Whether a text fits between the top and the bottom.
     fn within(&self, height: f64) -> bool {
         let (low, high) = self.y.range();
-        let (one, other) = (self.y.place(low), self.y.place(high));
+        let (one, other) = (self.y.position(low), self.y.position(high));
         height - 9.0 >= one.min(other) && height <= one.max(other)
     }
 }
@@ -196,18 +199,18 @@ impl Label {
 
 /// How series stand beside each other at a category.
 #[derive(Debug, Clone, PartialEq)]
-struct Stands {
+struct Slots {
     /// Those that the panel has.
     series: Vec<usize>,
     /// Pixels that each gets.
-    each: f64,
+    width: f64,
     /// Whether dots and intervals are moved as bars are.
-    alike: bool,
+    shift_dots: bool,
 }
 
-impl Stands {
+impl Slots {
     fn of(panel: &ChartPanel, x: &Scale) -> Self {
-        let (mut series, mut places, mut alike) = (Vec::new(), Vec::new(), !panel.x.categories.is_empty());
+        let (mut series, mut places, mut shift_dots) = (Vec::new(), Vec::new(), !panel.x.categories.is_empty());
         for mark in &panel.marks {
             match mark {
                 Mark::Bar { at: (at, _), series: one, .. } | Mark::Box { at, series: one, .. } => {
@@ -216,9 +219,9 @@ impl Stands {
                 }
                 Mark::Dot { at: (at, _), series: one, .. } | Mark::Interval { at, series: one, .. } => {
                     series.push((*at, *one));
-                    alike &= at.fract() == 0.0;
+                    shift_dots &= at.fract() == 0.0;
                 }
-                Mark::Line { .. } => alike = false,
+                Mark::Line { .. } => shift_dots = false,
                 Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
             }
         }
@@ -235,23 +238,23 @@ impl Stands {
         let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
         let unit = if panel.x.categories.is_empty() { gaps.fold(1.0, f64::min) } else { 1.0 };
         let (low, _) = x.range();
-        let pixels = (x.place(low + unit) - x.place(low)).abs();
-        Self { each: 0.8 * pixels / series.len().max(1) as f64, series, alike }
+        let pixels = (x.position(low + unit) - x.position(low)).abs();
+        Self { width: 0.8 * pixels / series.len().max(1) as f64, series, shift_dots }
     }
 
     /// How far a series stands from the middle of its category.
-    fn beside(&self, series: usize) -> f64 {
+    fn offset(&self, series: usize) -> f64 {
         let place = self.series.iter().position(|one| *one == series).unwrap_or_default();
-        (place as f64 - (self.series.len().max(1) - 1) as f64 / 2.0) * self.each.min(2.0 * 28.0)
+        (place as f64 - (self.series.len().max(1) - 1) as f64 / 2.0) * self.width.min(2.0 * 28.0)
     }
 
-    fn beside_if_alike(&self, series: usize) -> f64 {
-        if self.alike { self.beside(series) } else { 0.0 }
+    fn dot_offset(&self, series: usize) -> f64 {
+        if self.shift_dots { self.offset(series) } else { 0.0 }
     }
 
     /// Half the width of what stands there, at most `most`, with a little room between neighbours.
-    fn half(&self, most: f64) -> f64 {
-        let room = if self.each > 5.0 { self.each - 1.5 } else { 0.9 * self.each };
+    fn half_width(&self, most: f64) -> f64 {
+        let room = if self.width > 5.0 { self.width - 1.5 } else { 0.9 * self.width };
         (room / 2.0).clamp(0.5, most)
     }
 }

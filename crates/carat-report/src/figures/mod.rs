@@ -6,15 +6,15 @@
 //! and `sheet` a file of its own. Colours are classes that `chart.css` fills in, for light and dark.
 
 mod chart;
-mod fit;
+mod file;
 mod layout;
-mod lettering;
 mod marks;
 mod panel;
+mod ranges;
 mod render;
 mod scale;
-mod sheet;
 mod svg;
+mod text;
 
 pub use chart::{Axis, Chart, ChartPanel, Mark};
 pub use render::STYLE;

@@ -2,10 +2,10 @@
 
 use super::chart::ChartPanel;
 use super::layout::{LINE, Layout, SMALL, Y_TICKS};
-use super::lettering::{shorten, width};
 use super::marks::Pen;
 use super::scale::Scale;
 use super::svg::Canvas;
+use super::text::{shorten, width};
 
 /// A panel as SVG elements, and what it shows for those who cannot see it.
 pub(super) fn draw(panel: &ChartPanel, layout: &Layout) -> (String, String) {
@@ -57,20 +57,20 @@ fn y_axis(canvas: &mut Canvas, panel: &ChartPanel, layout: &Layout, y: &Scale) {
     let (left, right) = (layout.left, layout.right);
     if panel.y.categories.is_empty() {
         for (value, text) in y.ticks(Y_TICKS) {
-            let place = y.place(value);
+            let place = y.position(value);
             canvas.segment("grid", (left, place), (right, place));
             canvas.text("tick end", (left - 6.0, place + 4.0), &text);
         }
         let (low, high) = y.range();
         if low < 0.0 && high > 0.0 {
-            canvas.segment("axis", (left, y.place(0.0)), (right, y.place(0.0)));
+            canvas.segment("axis", (left, y.position(0.0)), (right, y.position(0.0)));
         }
         return;
     }
     // As many names as there are lines of text.
     let most = ((layout.bottom - layout.top) / LINE).max(1.0) as usize;
     for (place, name) in panel.y.categories.iter().enumerate().step_by(panel.y.categories.len().div_ceil(most).max(1)) {
-        let place = y.place(place as f64);
+        let place = y.position(place as f64);
         canvas.segment("grid", (left, place), (right, place));
         canvas.short_text("tick end", (left - 6.0, place + 4.0), &shorten(name, SMALL, left - 12.0), name, None);
     }
@@ -81,13 +81,13 @@ fn x_axis(canvas: &mut Canvas, panel: &ChartPanel, layout: &Layout, x: &Scale) {
     canvas.segment("axis", (layout.left, base), (layout.right, base));
     if panel.x.categories.is_empty() {
         for (value, text) in number_ticks(x, layout) {
-            canvas.segment("axis", (x.place(value), base), (x.place(value), base + 4.0));
+            canvas.segment("axis", (x.position(value), base), (x.position(value), base + 4.0));
             canvas.text("tick middle", (middle(x, value, &text, layout), base + 17.0), &text);
         }
     } else {
         let names = layout.names(panel);
         for (place, name) in panel.x.categories.iter().enumerate().step_by(names.every) {
-            let (place, shown) = (x.place(place as f64), shorten(name, SMALL, names.room));
+            let (place, shown) = (x.position(place as f64), shorten(name, SMALL, names.room));
             canvas.segment("axis", (place, base), (place, base + 4.0));
             match names.turn {
                 None => canvas.short_text("tick middle", (place, base + 17.0), &shown, name, None),
@@ -119,5 +119,5 @@ fn number_ticks(x: &Scale, layout: &Layout) -> Vec<(f64, String)> {
 /// Where a tick's text is centred: under the tick, but never past the panel's edge.
 fn middle(x: &Scale, value: f64, text: &str, layout: &Layout) -> f64 {
     let half = width(text, SMALL) / 2.0;
-    x.place(value).min(layout.width - half).max(half)
+    x.position(value).min(layout.width - half).max(half)
 }

@@ -38,14 +38,14 @@ impl Scale {
     }
 
     /// Whether a value has a place within the range.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(super) fn contains(&self, value: f64) -> bool {
         let slack = 1e-9 * (self.high - self.low);
         let inner = self.inner(value);
         inner.is_finite() && inner >= self.low - slack && inner <= self.high + slack
     }
 
     /// The coordinate of a value; values outside the range land on its ends, what is no number on its start.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(super) fn position(&self, value: f64) -> f64 {
         let share = (self.inner(value) - self.low) / (self.high - self.low);
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.start + share * (self.end - self.start)
@@ -77,7 +77,7 @@ impl Scale {
             return powers;
         }
         let fractions = (first - 1..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|f| f * 10f64.powf(power as f64)));
-        let fractions: Vec<f64> = fractions.filter(|value| self.holds(*value)).collect();
+        let fractions: Vec<f64> = fractions.filter(|value| self.contains(*value)).collect();
         match (powers.len(), fractions.len()) {
             (_, found) if (2..=count + 1).contains(&found) => fractions,
             (2, _) => powers,
@@ -208,16 +208,16 @@ mod tests {
     #[test]
     fn places_are_linear_and_stay_inside() {
         let scale = Scale::new((10.0, 20.0), (200.0, 0.0));
-        assert_eq!([10.0, 15.0, 20.0, 99.0, -5.0].map(|v| scale.place(v)), [200.0, 100.0, 0.0, 0.0, 200.0]);
-        assert_eq!([10.0, 20.0, 20.1, 9.9, f64::NAN].map(|v| scale.holds(v)), [true, true, false, false, false]);
+        assert_eq!([10.0, 15.0, 20.0, 99.0, -5.0].map(|v| scale.position(v)), [200.0, 100.0, 0.0, 0.0, 200.0]);
+        assert_eq!([10.0, 20.0, 20.1, 9.9, f64::NAN].map(|v| scale.contains(v)), [true, true, false, false, false]);
     }
 
     #[test]
     fn an_axis_of_powers_has_no_place_for_zero() {
         let scale = Scale::logarithmic((0.1, 10.0), (0.0, 100.0));
-        assert_eq!([0.1, 1.0, 10.0, 1e9].map(|v| scale.place(v)), [0.0, 50.0, 100.0, 100.0]);
-        assert_eq!([0.0, -1.0, f64::NAN].map(|v| (scale.holds(v), scale.place(v))), [(false, 0.0); 3]);
-        assert!(Scale::logarithmic((0.0, 1.0), (0.0, 1.0)).place(0.5).is_finite());
+        assert_eq!([0.1, 1.0, 10.0, 1e9].map(|v| scale.position(v)), [0.0, 50.0, 100.0, 100.0]);
+        assert_eq!([0.0, -1.0, f64::NAN].map(|v| (scale.contains(v), scale.position(v))), [(false, 0.0); 3]);
+        assert!(Scale::logarithmic((0.0, 1.0), (0.0, 1.0)).position(0.5).is_finite());
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             (0.0, 0.0),
         ] {
             for scale in [Scale::new((low, high), (0.0, 100.0)), Scale::logarithmic((low, high), (0.0, 100.0))] {
-                assert!(scale.place(0.5).is_finite());
+                assert!(scale.position(0.5).is_finite());
                 let ticks = scale.ticks(4);
                 assert!((1..=17).contains(&ticks.len()), "{low} {high}: {ticks:?}");
                 assert!(ticks.windows(2).all(|pair| pair[0].1 != pair[1].1), "{low} {high}: {ticks:?}");

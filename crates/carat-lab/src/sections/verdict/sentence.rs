@@ -1,7 +1,7 @@
 //! The verdict in one sentence: what CAR does to the test loss, how sure that is, and whether it is causal.
 
+use carat_report::format;
 use carat_report::statistics::PairedEffect;
-use carat_report::words;
 
 use super::choice::Choice;
 use crate::compare::{Comparison, Measure};
@@ -37,7 +37,7 @@ pub(super) fn sentence(choice: &Choice<'_>, data: &str) -> String {
     let (label, effect) = (candidate.label(), effect_words(&loss));
     let mut text = format!("On {data}, CAR {effect} at {label} under protocol {protocol}");
     if loss.pairs < FEWEST_PAIRS {
-        let pairs = words::counted(loss.pairs, "pair");
+        let pairs = format::counted(loss.pairs, "pair");
         let is = if loss.pairs == 1 { "is" } else { "are" };
         text.push_str(&format!("; {pairs} {is} too few to be sure of anything: sweep more settings or seeds."));
     } else {
@@ -49,7 +49,7 @@ pub(super) fn sentence(choice: &Choice<'_>, data: &str) -> String {
 
 /// `lowers the test loss by 4.2 % (95 % interval 2.1 % to 6.3 %, p 3e-4, 36 pairs)`.
 fn effect_words(loss: &Comparison) -> String {
-    let pairs = words::counted(loss.pairs, "pair");
+    let pairs = format::counted(loss.pairs, "pair");
     let better = p_words(loss.p_better);
     let Some(PairedEffect { mean, interval: (low, high), .. }) = loss.percent() else {
         return format!("has a test loss that cannot be compared in percent (p {better}, {pairs})");
@@ -64,7 +64,7 @@ fn effect_words(loss: &Comparison) -> String {
             p_words(loss.p_worse)
         ),
         Direction::Unclear => {
-            let [mean, low, high] = [mean, low, high].map(|value| words::signed(value, 1));
+            let [mean, low, high] = [mean, low, high].map(|value| format::signed(value, 1));
             let interval = if loss.pairs > 1 { format!("95 % interval {low} % to {high} %, ") } else { String::new() };
             format!("does not clearly change the test loss ({mean} %, {interval}p {better}, {pairs})")
         }
@@ -72,7 +72,7 @@ fn effect_words(loss: &Comparison) -> String {
 }
 
 fn p_words(p: Option<f64>) -> String {
-    p.map_or(words::UNDEFINED.to_string(), words::probability)
+    p.map_or(format::UNDEFINED.to_string(), format::probability)
 }
 
 /// Whether the effect is causal or smoothing.

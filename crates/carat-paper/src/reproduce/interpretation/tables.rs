@@ -3,7 +3,7 @@
 use carat::explain::{Group, Property};
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::{Direction, Spread};
-use carat_report::{Cell, Column, Table, words};
+use carat_report::{Cell, Column, Table, format};
 
 use super::study::{Pair, Studied};
 use crate::reproduce::draft::PROTOCOLS;
@@ -16,7 +16,7 @@ fn over<'a>(pairs: impl Iterator<Item = &'a Pair>, figure: impl Fn(&Pair) -> Opt
 
 /// One row per dataset, protocol and group.
 pub(super) fn groups(studied: &[Studied]) -> Table {
-    let mut columns = ["dataset", "protocol", "group", "the paper"].map(Column::words).to_vec();
+    let mut columns = ["dataset", "protocol", "group", "the paper"].map(Column::text).to_vec();
     let headings = [
         "pairs",
         "ranked edges",
@@ -27,7 +27,7 @@ pub(super) fn groups(studied: &[Studied]) -> Table {
         "other class: median change, %",
     ];
     columns.extend(headings.map(Column::numbers));
-    columns.push(Column::words("here, relative to other edges"));
+    columns.push(Column::text("here, relative to other edges"));
     let mut rows = Vec::new();
     for (study, protocol, group) in cells(studied, &[Group::Anchor, Group::Narrow]) {
         let pairs = || study.pairs(protocol);
@@ -41,18 +41,18 @@ pub(super) fn groups(studied: &[Studied]) -> Table {
         let count = |way| members.iter().filter(|summary| summary.direction() == Some(way)).count();
         let (down, up) = (count(Direction::Below), count(Direction::Above));
         rows.push(vec![
-            Cell::words(paper::title(&study.data)),
-            Cell::words(protocol.name()),
-            Cell::words(group.title()),
-            Cell::words(if group == Group::Narrow { "up" } else { "down" }),
-            words::count_cell(members.len()),
-            words::count_spread_cell(figure(|summary| Some(summary.all.edges as f64)).map(without_deviation)),
-            words::spread_cell(figure(|summary| summary.all.median_change), 1),
-            words::spread_cell(figure(|summary| summary.all.up_share.map(|share| 100.0 * share)), 0),
-            words::spread_cell(figure(|summary| Some(summary.separation?.auc)), 3),
-            words::spread_cell(figure(|summary| summary.same_class.median_change), 1),
-            words::spread_cell(figure(|summary| summary.other_class.median_change), 1),
-            Cell::words(went(down, up, members.len())),
+            Cell::text(paper::title(&study.data)),
+            Cell::text(protocol.name()),
+            Cell::text(group.title()),
+            Cell::text(if group == Group::Narrow { "up" } else { "down" }),
+            format::count_cell(members.len()),
+            format::count_spread_cell(figure(|summary| Some(summary.all.edges as f64)).map(without_deviation)),
+            format::spread_cell(figure(|summary| summary.all.median_change), 1),
+            format::spread_cell(figure(|summary| summary.all.up_share.map(|share| 100.0 * share)), 0),
+            format::spread_cell(figure(|summary| Some(summary.separation?.auc)), 3),
+            format::spread_cell(figure(|summary| summary.same_class.median_change), 1),
+            format::spread_cell(figure(|summary| summary.other_class.median_change), 1),
+            Cell::text(went(down, up, members.len())),
         ]);
     }
     let caption = "What became of the paper's kinds of edges: means over pairs of networks, and their deviation";
@@ -84,7 +84,7 @@ fn cells<'a, V: Copy>(
 
 /// One row per dataset and property.
 pub(super) fn properties(studied: &[Studied]) -> Table {
-    let mut columns = ["dataset", "protocol", "property"].map(Column::words).to_vec();
+    let mut columns = ["dataset", "protocol", "property"].map(Column::text).to_vec();
     columns.extend(["up: typical", "down: typical", "AUC"].map(Column::numbers));
     let mut rows = Vec::new();
     for (study, protocol, property) in cells(studied, &Property::ALL) {
@@ -93,18 +93,18 @@ pub(super) fn properties(studied: &[Studied]) -> Table {
                 let contrast = pair.contrast(property)?;
                 Some(if up { contrast.up.typical(property) } else { contrast.down.typical(property) })
             };
-            words::spread_cell(over(study.pairs(protocol), of), 2)
+            format::spread_cell(over(study.pairs(protocol), of), 2)
         };
         let Some(auc) = over(study.pairs(protocol), |pair| Some(pair.contrast(property)?.separation.auc)) else {
             continue;
         };
         rows.push(vec![
-            Cell::words(paper::title(&study.data)),
-            Cell::words(protocol.name()),
-            Cell::words(property.title()),
+            Cell::text(paper::title(&study.data)),
+            Cell::text(protocol.name()),
+            Cell::text(property.title()),
             typical(true),
             typical(false),
-            words::spread_cell(Some(auc), 3),
+            format::spread_cell(Some(auc), 3),
         ]);
     }
     let caption = "The tenth of the edges that went up most beside the tenth that went down most: medians (same class \

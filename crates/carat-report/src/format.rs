@@ -89,7 +89,7 @@ pub fn signed(value: f64, decimals: usize) -> String {
 }
 
 fn or_undefined<V>(value: Option<V>, cell: impl FnOnce(V) -> Cell) -> Cell {
-    value.map_or_else(|| Cell::words(UNDEFINED), cell)
+    value.map_or_else(|| Cell::text(UNDEFINED), cell)
 }
 
 /// `1 dataset`, `2 datasets`.
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(probability_cell(None).text, "-");
         assert_eq!(percent_cell(Some(-4.25)).text, "-4.2 %");
         assert_eq!([signed(-0.04, 1), signed(0.04, 1), signed(0.06, 1)], ["0.0", "0.0", "+0.1"]);
-        assert_eq!(spread_cell(None, 2), Cell::words("-"));
+        assert_eq!(spread_cell(None, 2), Cell::text("-"));
         assert_eq!(count_cell(1_166_243).text, "1,166,243");
         assert_eq!([thousands(7), thousands(999), thousands(1000)], ["7", "999", "1,000"]);
     }

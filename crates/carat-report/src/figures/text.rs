@@ -3,10 +3,10 @@
 
 /// Width of a text in pixels, at a font's size in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    text.chars().map(share_of_size).sum::<f64>() * size
+    text.chars().map(relative_width).sum::<f64>() * size
 }
 
-fn share_of_size(character: char) -> f64 {
+fn relative_width(character: char) -> f64 {
     match character {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' | 'I' => 0.33,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' | '"' => 0.42,
@@ -26,7 +26,7 @@ pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
     let room = room - width("…", size);
     let mut used = 0.0;
     let kept = text.chars().take_while(|character| {
-        used += share_of_size(*character) * size;
+        used += relative_width(*character) * size;
         used <= room
     });
     let kept: String = kept.collect();

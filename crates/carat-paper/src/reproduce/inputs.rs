@@ -10,9 +10,9 @@ use super::{Item, Scope, Studies};
 
 /// Everything that a section is drawn from.
 #[derive(Debug)]
-pub struct Basis<'a> {
+pub struct Inputs<'a> {
     /// The item's own runs.
-    pub(super) found: Found<'a>,
+    pub(super) found: ItemRuns<'a>,
     /// All finished runs, those of other items among them.
     pub(super) runs: &'a [Run],
     /// What is computed, and on what.
@@ -21,23 +21,23 @@ pub struct Basis<'a> {
     pub(super) studies: &'a Studies,
 }
 
-impl<'a> Basis<'a> {
+impl<'a> Inputs<'a> {
     /// Finds the item's runs among all.
     pub(super) fn of(item: &dyn Item, runs: &'a [Run], scope: &'a Scope, studies: &'a Studies) -> Result<Self, Error> {
-        Ok(Self { found: Found::of(runs, &item.grids(scope))?, runs, scope, studies })
+        Ok(Self { found: ItemRuns::of(runs, &item.grids(scope))?, runs, scope, studies })
     }
 }
 
 /// The runs of an item's grids that are there, and how many there should be.
 #[derive(Debug, Clone)]
-pub struct Found<'a> {
+pub struct ItemRuns<'a> {
     /// Those that are there.
     pub(super) runs: Vec<&'a Run>,
     /// All that the grids have.
     pub(super) expected: usize,
 }
 
-impl<'a> Found<'a> {
+impl<'a> ItemRuns<'a> {
     /// Takes the runs of these grids. Others would bend means over the grid, however good they are.
     pub(super) fn of(runs: &'a [Run], grids: &[Grid]) -> Result<Self, Error> {
         let mut wanted = HashSet::new();
@@ -88,7 +88,7 @@ mod tests {
             regularised("a", 10, 5.0, 1.0),
             regularised("b", 10, 1.0, 1.0),
         ];
-        let found = Found::of(&runs, &[grid]).unwrap();
+        let found = ItemRuns::of(&runs, &[grid]).unwrap();
         assert_eq!((found.runs.len(), found.expected, found.missing()), (2, 4, 2));
     }
 }

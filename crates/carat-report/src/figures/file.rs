@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use super::chart::Chart;
 use super::layout::{LINE, Layout, SMALL};
-use super::lettering::{width, wrap};
 use super::panel;
 use super::render::STYLE;
+use super::text::{width, wrap};
 use crate::page::escape;
 
-const EDGE: f64 = 20.0;
+const MARGIN: f64 = 20.0;
 const GAP: f64 = 24.0;
 
 impl Chart {
@@ -18,13 +18,13 @@ impl Chart {
         let layout = Layout::of(self);
         let columns = if layout.is_wide() { 1 } else { self.panels.len().clamp(1, 3) };
         let room = (columns as f64 * (layout.width + GAP) - GAP).max(460.0);
-        let mut sheet = Sheet { body: String::new(), under: EDGE, room };
+        let mut sheet = Sheet { body: String::new(), under: MARGIN, room };
         sheet.lines("heading", &wrap(&self.title, 16.0, room, 3), 20.0);
         sheet.legend(&self.legend());
         for row in self.panels.chunks(columns) {
             for (place, panel) in row.iter().enumerate() {
                 let (elements, _) = panel::draw(panel, &layout);
-                let x = EDGE + place as f64 * (layout.width + GAP);
+                let x = MARGIN + place as f64 * (layout.width + GAP);
                 let _ = writeln!(sheet.body, "<g transform=\"translate({x:.1} {:.1})\">{elements}</g>", sheet.under);
             }
             sheet.under += layout.height + GAP;
@@ -48,7 +48,7 @@ impl Sheet {
         for line in lines {
             self.under += height;
             let text = escape(line);
-            let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{EDGE}\" y=\"{:.1}\">{text}</text>", self.under);
+            let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{MARGIN}\" y=\"{:.1}\">{text}</text>", self.under);
         }
     }
 
@@ -61,7 +61,7 @@ impl Sheet {
             if across > 0.0 && across + wide > self.room {
                 (across, self.under) = (0.0, self.under + 20.0);
             }
-            let (x, y) = (EDGE + across, self.under);
+            let (x, y) = (MARGIN + across, self.under);
             let key = match class.as_str() {
                 "reference" => format!("<path class=\"line reference\" d=\"M{x:.1} {:.1}h16\"/>", y + 10.0),
                 _ => format!(
@@ -78,7 +78,7 @@ impl Sheet {
     }
 
     fn finish(self, title: &str) -> String {
-        let (wide, high) = (self.room + 2.0 * EDGE, self.under + EDGE);
+        let (wide, high) = (self.room + 2.0 * MARGIN, self.under + MARGIN);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" width=\"{wide:.0}\" \
              height=\"{high:.0}\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\

@@ -3,18 +3,18 @@
 use carat::explain::{Group, Property};
 
 use super::{Contrast, Explanation, GroupSummary};
+use crate::format;
 use crate::statistics::Direction;
-use crate::words;
 
 /// How many edges there are, and which of them are ranked.
 pub fn counts(found: &Explanation) -> Vec<String> {
     let Explanation { edges, ranked, alone, up_weighted, .. } = found;
-    let mut text = format!("{} has {}.", super::listed::plain(&found.data), words::counted(*edges, "edge"));
+    let mut text = format!("{} has {}.", super::listed::plain(&found.data), format::counted(*edges, "edge"));
     if *alone > 0 {
         let (alone, their) = match alone {
             1 => ("1 is left out of all rankings because its".to_string(), "target has"),
             alone => {
-                (format!("{} are left out of all rankings because their", words::thousands(*alone)), "targets have")
+                (format!("{} are left out of all rankings because their", format::thousands(*alone)), "targets have")
             }
         };
         text.push_str(&format!(" {alone} {their} no other in-edge: attention there is 1 in every network."));
@@ -29,8 +29,8 @@ pub fn counts(found: &Explanation) -> Vec<String> {
         let share = 100.0 * *up_weighted as f64 / *ranked as f64;
         sentences.push(format!(
             "Of the {} ranked, {} got more attention with CAR ({share:.0} %).",
-            words::thousands(*ranked),
-            words::thousands(*up_weighted)
+            format::thousands(*ranked),
+            format::thousands(*up_weighted)
         ));
     }
     sentences
@@ -46,7 +46,7 @@ pub fn separation_sentences(found: &Explanation) -> Vec<String> {
     let mut sentences: Vec<String> = clear.into_iter().map(sentence).collect();
     if !unclear.is_empty() {
         let names: Vec<String> = unclear.iter().map(|contrast| contrast.property.title().to_string()).collect();
-        sentences.push(format!("No clear difference in {}.", words::list(&names)));
+        sentences.push(format!("No clear difference in {}.", format::list(&names)));
     }
     let missing =
         found.missing.iter().map(|(property, why)| format!("Not compared: {}, because {why}.", property.title()));
@@ -102,7 +102,7 @@ pub(super) fn percent(change: f64) -> String {
     let number = match change.abs() {
         size if size >= 1e5 => format!("{change:+.1e}"),
         size if size >= 99.5 && change > 0.0 => format!("{change:+.0}"),
-        _ => words::signed(change, 1),
+        _ => format::signed(change, 1),
     };
     format!("{number}\u{a0}%")
 }
@@ -113,7 +113,7 @@ pub fn group_sentences(found: &Explanation) -> Vec<String> {
 }
 
 fn group_sentence(summary: &GroupSummary, unchanged: bool) -> String {
-    let title = words::capitalised(summary.group.title());
+    let title = format::capitalised(summary.group.title());
     if let Some(why) = summary.missing {
         let help = match summary.group {
             Group::SelfCitation => " (a column 'authors' in a folder's nodes table would)",
@@ -121,7 +121,7 @@ fn group_sentence(summary: &GroupSummary, unchanged: bool) -> String {
         };
         return format!("{title} cannot be told: {why}{help}.");
     }
-    let edges = words::counted(summary.all.edges, "ranked edge");
+    let edges = format::counted(summary.all.edges, "ranked edge");
     if summary.all.edges == 0 {
         return format!("{title}: none among the ranked edges.");
     }
@@ -134,7 +134,7 @@ fn group_sentence(summary: &GroupSummary, unchanged: bool) -> String {
         None => "did not clearly move relative to other edges",
     };
     let auc = summary.separation.map_or(String::new(), |separation| format!(", AUC {:.2}", separation.auc));
-    let median = summary.all.median_change.map_or(words::UNDEFINED.into(), percent);
+    let median = summary.all.median_change.map_or(format::UNDEFINED.into(), percent);
     format!("{title} {way}: {edges}, median change {median}{auc}.")
 }
 

@@ -2,7 +2,7 @@
 //! by the comparisons' verdicts.
 
 use carat_lab::compare::Measure;
-use carat_report::words::list;
+use carat_report::format::list;
 
 use super::{CaseReport, DemoReport, Treatment, Verdict};
 
@@ -152,5 +152,5 @@ fn graphs(seeds: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "words_tests.rs"]
+#[path = "sentences_tests.rs"]
 mod tests;
