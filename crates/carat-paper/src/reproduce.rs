@@ -1,14 +1,13 @@
 //! The paper's tables and figures, computed here: one file per item under `reproduce/`.
 //!
-//! An item names the runs it needs and draws a section of a report from them, ours beside the paper's. To add one, write its
-//! file and list it in [`items`]. What sections show beside runs is computed before, by [`Studies::of`].
+//! An item names the runs that it needs, and draws a section of a report that compares them with the paper's figures. To add
+//! an item, write its file and list it in [`items`]. [`Studies::of`] computes what sections show besides runs.
 //!
 //! ```text
-//! scope -> items -> grids -> runs (the store's) -> studies -> sections and findings -> report
+//! scope -> items -> grids -> runs (in the store) -> studies -> sections and findings -> report
 //! ```
 
 mod ablation;
-mod accuracy;
 mod assemble;
 mod cal;
 mod datasets;
@@ -34,7 +33,6 @@ mod scatter;
 mod scope;
 mod sizes;
 mod studies;
-mod table1;
 mod transductive;
 
 use carat::Error;
@@ -48,35 +46,45 @@ pub use studies::Studies;
 
 use carat_lab::sweep::Grid;
 
+/// What an item is.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// One line for help texts and for the section's heading.
+    pub title: &'static str,
+    /// What the paper says about it.
+    pub paper_says: &'static str,
+}
+
 /// A table or figure of the paper.
 pub trait Item: Sync {
-    /// The word that names it on the command line.
-    fn name(&self) -> &'static str;
+    /// What it is.
+    fn about(&self) -> About;
 
-    /// What it is, in one line: help texts and the section's heading.
-    fn title(&self) -> &'static str;
+    /// Its name on the command line.
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
-    /// What the paper says about it.
-    fn paper_says(&self) -> &'static str;
-
-    /// The runs it needs. Items share runs: the store computes each once.
+    /// The runs that it needs. Items share runs, and the store computes each run once.
     fn grids(&self, scope: &Scope) -> Vec<Grid>;
 
-    /// The grids in words.
+    /// The grids, described in a sentence.
     fn describe_grids(&self, scope: &Scope) -> String {
         grids::description(scope)
     }
 
-    /// Whether there is enough to draw a section: any run.
+    /// True where there are enough runs to draw a section.
     fn is_ready(&self, found: &ItemRuns<'_>) -> bool {
         !found.runs.is_empty()
     }
 
-    /// Draws what is found here. Nothing is computed that takes long: what runs do not tell is in the studies.
+    /// Draws the section. It computes nothing that takes long: studies hold what runs do not.
     fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error>;
 
-    /// What became of the claims that the paper rests on it.
-    fn findings(&self, _basis: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
+    /// Which of the paper's claims about it the runs support.
+    fn findings(&self, _inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
         Ok(Vec::new())
     }
 }
@@ -85,8 +93,8 @@ pub trait Item: Sync {
 pub fn items() -> [&'static dyn Item; 15] {
     [
         &datasets::Datasets,
-        &table1::ITEM,
-        &accuracy::ITEM,
+        &grid_table::LOSS,
+        &grid_table::ACCURACY,
         &figure2::Figure2,
         &lambda::LambdaStudy,
         &figure3::Figure3,

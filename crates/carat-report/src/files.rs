@@ -188,7 +188,7 @@ mod tests {
             Mark::Interval { at: 0.0, range: (-1.0, 1.5), series: 1, tip: "two".into() },
             Mark::Diagonal,
         ];
-        let x = Axis { categories: vec!["low".into(), "high".into()], ..Axis::default() };
+        let x = Axis::of_categories(vec!["low".into(), "high".into()]);
         let panel = ChartPanel { title: "p".into(), note: String::new(), x, y: Axis::default(), marks };
         let series = vec!["a".into(), "b".into()];
         let chart = Chart { title: "c".into(), caption: String::new(), series, panels: vec![panel] };

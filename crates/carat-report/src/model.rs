@@ -53,6 +53,18 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table with columns of text on the left and columns of numbers on the right.
+    pub fn new(
+        name: impl Into<String>,
+        caption: impl Into<String>,
+        text: impl IntoIterator<Item = impl Into<String>>,
+        numbers: impl IntoIterator<Item = impl Into<String>>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        let columns = text.into_iter().map(Column::text).chain(numbers.into_iter().map(Column::numbers)).collect();
+        Self { name: name.into(), caption: caption.into(), columns, rows: rows.into_iter().collect() }
+    }
+
     /// Every row's cells with their columns. A row that is too short is filled up, what is too much is left out.
     pub fn cells(&self) -> impl Iterator<Item = impl Iterator<Item = (&Column, &Cell)>> {
         static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false, parts: Vec::new() };

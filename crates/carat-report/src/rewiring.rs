@@ -38,8 +38,8 @@ pub fn chart(title: &str, panels: &[(String, &Curves)]) -> Chart {
     let panel = |(title, curves): &(String, &Curves)| ChartPanel {
         title: title.clone(),
         note: String::new(),
-        x: Axis { label: "threshold of attention".into(), ..Axis::default() },
-        y: Axis { label: "test accuracy of a GCN".into(), ..Axis::default() },
+        x: Axis::new("threshold of attention"),
+        y: Axis::new("test accuracy of a GCN"),
         marks: marks(curves),
     };
     Chart {
@@ -160,10 +160,15 @@ pub fn area_table(curves: &Curves) -> Table {
             format::number_cell(figures.best.map(|(threshold, _)| threshold), 2),
         ]
     };
-    let mut columns = vec![Column::text("pruned by")];
-    columns.extend(["area", "signed area", "highest accuracy", "at threshold"].map(Column::numbers));
+
     let caption = format!("Areas; GCNs on the whole graph have a mean test accuracy of {:.3}", curves.unpruned_mean());
-    Table { name: "areas".into(), caption, columns, rows: areas(curves).into_iter().map(row).collect() }
+    Table::new(
+        "areas",
+        caption,
+        ["pruned by"],
+        ["area", "signed area", "highest accuracy", "at threshold"],
+        areas(curves).into_iter().map(row),
+    )
 }
 
 /// The report of a study of one graph. `about` says what was trained.

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub use bootstrap::{bca_interval, percentile_interval};
 pub use effect::{PairedEffect, paired_effect};
 pub use holm::holm;
-pub use quantiles::five_numbers;
+pub use quantiles::{five_numbers, median};
 pub use separation::{Direction, Separation, separation};
 pub use welch::welch_greater;
 pub use wilcoxon::wilcoxon_greater;

@@ -132,7 +132,8 @@ fn scope(args: &Args) -> Result<Scope, Failure> {
 }
 
 fn list(items: &[&dyn Item], json: bool) -> Result<(), Failure> {
-    let listed: Vec<Listed> = items.iter().map(|item| Listed { item: item.name(), title: item.title() }).collect();
+    let listed: Vec<Listed> =
+        items.iter().map(|item| Listed { item: item.name(), title: item.about().title }).collect();
     output::show(json, &listed, || {
         let rows: Vec<Vec<String>> =
             listed.iter().map(|listed| vec![listed.item.to_string(), listed.title.to_string()]).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use carat_report::{Block, Cell, Column, Section, Table, format};
+use carat_report::{Block, Cell, Section, Table, format};
 
 use crate::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
 use crate::sweep::{Curve, Outcome, Point, Run, TrainingCurve};
@@ -69,15 +69,14 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
             rows.extend(row(&format::data_name(data, &datasets), rule, &runs));
         }
     }
-    let mut columns = vec![Column::text("dataset"), Column::text("rule")];
     let headings = ["pairs", "loss, baseline", "loss, + CAR", "p", "accuracy, baseline", "accuracy, + CAR", "p"];
-    columns.extend(headings.map(Column::numbers));
-    let table = Table {
-        name: "stopping".into(),
-        caption: format!("Test loss and accuracy of the weights that each rule keeps. {}", format::P_MEANING),
-        columns,
+    let table = Table::new(
+        "stopping",
+        format!("Test loss and accuracy of the weights that each rule keeps. {}", format::P_MEANING),
+        ["dataset", "rule"],
+        headings,
         rows,
-    };
+    );
     let paragraph = "How much of a gain hangs on when training stops? Every epoch's losses are in the store, so other \
                      rules can be read off the same trainings. Where the baseline's loss falls far below that of the \
                      paper's rule, its gain is gain over a network that was trained for too long.";

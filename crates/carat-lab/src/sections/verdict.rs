@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use carat::Protocol;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::five_numbers;
-use carat_report::{Block, Cell, Column, Section, Table, format};
+use carat_report::{Block, Cell, Section, Table, format};
 
 use self::choice::{Candidate, Choice, variant, variants};
 use self::sentence::sentence;
@@ -107,7 +107,6 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         ])
     };
     let rows = MEASURES.into_iter().flat_map(|measure| choices.iter().filter_map(move |choice| row(choice, measure)));
-    let mut columns = vec![Column::text("measure"), Column::text("protocol"), Column::text("chosen")];
     let headings = [
         "pairs",
         "baseline",
@@ -117,9 +116,8 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         "p against baseline",
         "p against control",
     ];
-    columns.extend(headings.map(Column::numbers));
     let caption = format!("{data}: CAR at the strength that validation chose. {}", format::P_MEANING);
-    Table { name: format!("verdict-{number}"), caption, columns, rows: rows.collect() }
+    Table::new(format!("verdict-{number}"), caption, ["measure", "protocol", "chosen"], headings, rows)
 }
 
 /// Every strength that there was to choose from, after the baseline. All means are over the same settings.
@@ -154,13 +152,15 @@ fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         let strengths = choice.candidates.iter().enumerate();
         std::iter::once(baseline(choice)).chain(strengths.map(move |(place, candidate)| row(choice, place, candidate)))
     });
-    let mut columns = vec![Column::text("lambda"), Column::text("protocol")];
-    columns.extend(
-        ["settings", "mean validation loss", "mean test loss", "change of test loss", "p (test loss)"]
-            .map(Column::numbers),
-    );
+
     let caption = format!("{data}: every strength on the same settings; the one that validation chose stands out");
-    Table { name: format!("verdict-{number}-lambda"), caption, columns, rows: rows.collect() }
+    Table::new(
+        format!("verdict-{number}-lambda"),
+        caption,
+        ["lambda", "protocol"],
+        ["settings", "mean validation loss", "mean test loss", "change of test loss", "p (test loss)"],
+        rows,
+    )
 }
 
 /// Whatever took no part in the choice; `None` where there is nothing.
@@ -182,13 +182,20 @@ fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
     };
     let rows: Vec<Vec<Cell>> =
         choices.iter().flat_map(|choice| choice.others.iter().map(move |other| row(choice, other))).collect();
-    let mut columns = vec![Column::text("variant"), Column::text("protocol"), Column::text("lambda")];
-    columns.extend(["pairs", "change of test loss", "p"].map(Column::numbers));
+
     let caption = format!(
         "{data}: other variants at hand, each against its own baselines. They took no part in the choice; their \
          settings differ, so their changes do not compare with those above"
     );
-    (!rows.is_empty()).then(|| Table { name: format!("verdict-{number}-variants"), caption, columns, rows })
+    (!rows.is_empty()).then(|| {
+        Table::new(
+            format!("verdict-{number}-variants"),
+            caption,
+            ["variant", "protocol", "lambda"],
+            ["pairs", "change of test loss", "p"],
+            rows,
+        )
+    })
 }
 
 /// A panel per protocol that has several strengths; `None` where none has.
@@ -210,7 +217,7 @@ fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
                 categories: choice.candidates.iter().map(|candidate| candidate.lambda.clone()).collect(),
                 ..Axis::default()
             },
-            y: Axis { label: "change of test loss, % of the pair's".into(), ..Axis::default() },
+            y: Axis::new("change of test loss, % of the pair's"),
             marks,
         }
     };

@@ -5,11 +5,11 @@ use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pairing}
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Column, Table, format};
 
-use super::draft::{HOW_TO_READ, PROTOCOLS, families};
-use super::finding::{Answer, Finding, Verdict};
-use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
+use super::draft::{HOW_TO_READ, PROTOCOLS, families, rows, short_name};
+use super::finding::{Answer, Finding};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// Each is held against the baseline.
 const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
@@ -21,18 +21,14 @@ const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measur
 pub(super) struct Ablation;
 
 impl Item for Ablation {
-    fn name(&self) -> &'static str {
-        "ablation"
-    }
-
-    fn title(&self) -> &'static str {
-        "Ablation: causal effects against vote, random and constant ones"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly \
-         than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or \
-         constant control."
+    fn about(&self) -> About {
+        About {
+            name: "ablation",
+            title: "Ablation: causal effects against vote, random and constant ones",
+            paper_says: "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly \
+                         than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or \
+                         constant control.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -55,12 +51,12 @@ impl Item for Ablation {
              gains beyond them is the causal part. Smoothing alone has no reason to raise attention_auc.",
         );
         for measure in MEASURES {
-            draft.push(Block::Table(table(&arms, scope, measure)));
+            draft.table(table(&arms, scope, measure));
         }
         let against_baseline: Vec<(Arm, &Pairing<'_>)> = ARMS.into_iter().zip(&arms.against_baseline).collect();
-        draft.push(Block::Chart(chart("Each arm against the baseline", &against_baseline, scope)));
+        draft.chart(chart("Each arm against the baseline", &against_baseline, scope));
         let against_others: Vec<(Arm, &Pairing<'_>)> = OTHERS.into_iter().zip(&arms.against_others).collect();
-        draft.push(Block::Chart(chart("Causal against each other arm", &against_others, scope)));
+        draft.chart(chart("Causal against each other arm", &against_others, scope));
         draft.paragraph(HOW_TO_READ);
         draft.unused(arms.unpaired());
         Ok(())
@@ -71,8 +67,7 @@ impl Item for Ablation {
         let arms = Arms::of(found);
         let answer = |protocol| {
             let (above, datasets) = above_vote(&arms, scope, protocol);
-            let text = if datasets == 0 { "no runs".into() } else { format!("{above} of {datasets}") };
-            Answer { protocol, text, verdict: Verdict::of(above, datasets, paper::CAUSAL_ABOVE_VOTE) }
+            Answer::counted(protocol, above, datasets, paper::CAUSAL_ABOVE_VOTE)
         };
         let mut findings = vec![Finding {
             item: self.name(),
@@ -155,8 +150,7 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
 
 fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
     let with_paper = measure == Measure::TestLoss;
-    let cells = scope.datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
-    let rows = cells.filter_map(|(data, protocol)| {
+    let rows = rows(&scope.datasets, |data, protocol| {
         let pairs = arms.against_baseline.first().map_or(0, |pairing| pairing.on(data, protocol).len());
         let p: Vec<Option<f64>> = arms
             .against_baseline
@@ -167,7 +161,7 @@ fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
         if p.iter().all(Option::is_none) {
             return None;
         }
-        let mut row = vec![Cell::text(paper::title(data)), Cell::text(protocol.name()), format::count_cell(pairs)];
+        let mut row = vec![format::count_cell(pairs)];
         row.extend(p.into_iter().map(format::evidence_cell));
         if with_paper {
             let printed = |figures: [f64; 8]| paper::place(data).and_then(|place| figures.get(place).copied());
@@ -182,17 +176,12 @@ fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
     if with_paper {
         columns.extend(["the paper's CAR", "the paper's vote"].map(Column::numbers));
     }
-    let name = match measure {
-        Measure::TestLoss => "ablation-loss",
-        Measure::TestAccuracy => "ablation-accuracy",
-        _ => "ablation-auc",
-    };
     let caption = format!(
         "-log10 p of a {1} {0}: each arm against the baseline, then causal against each (above 1.3: p < 0.05)",
         measure.name(),
         measure.better()
     );
-    Table { name: name.into(), caption, columns, rows: rows.collect() }
+    Table { name: format!("ablation-{}", short_name(measure)), caption, columns, rows }
 }
 
 /// One panel per measure and protocol, bars of -log10 p.
@@ -211,8 +200,8 @@ fn chart(title: &str, series: &[(Arm, &Pairing<'_>)], scope: &Scope) -> Chart {
         ChartPanel {
             title: format!("{}, protocol {protocol}", measure.name()),
             note: String::new(),
-            x: Axis { categories: datasets.iter().map(|data| paper::title(data)).collect(), ..Axis::default() },
-            y: Axis { label: "-log10 p".into(), ..Axis::default() },
+            x: Axis::of_categories(datasets.iter().map(|data| paper::title(data)).collect()),
+            y: Axis::new("-log10 p"),
             marks,
         }
     };

@@ -4,12 +4,12 @@ mod figures;
 
 use carat::{Error, Protocol};
 use carat_lab::sweep::{Grid, Run};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Column, Table, format};
 use figures::{Accuracy, Figures};
 
-use super::draft::PROTOCOLS;
-use super::finding::{Answer, Finding, Verdict};
-use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
+use super::draft::{PROTOCOLS, rows};
+use super::finding::{Answer, Finding};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// CAL is made of GAT layers, so it is held against GAT.
 const KIND: &str = "gat";
@@ -18,18 +18,14 @@ const KIND: &str = "gat";
 pub(super) struct CalComparison;
 
 impl Item for CalComparison {
-    fn name(&self) -> &'static str {
-        "cal"
-    }
-
-    fn title(&self) -> &'static str {
-        "CAL's CausalGAT"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: \
-         the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the \
-         attention kind."
+    fn about(&self) -> About {
+        About {
+            name: "cal",
+            title: "CAL's CausalGAT",
+            paper_says: "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: \
+                         the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the \
+                         attention kind.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -52,8 +48,8 @@ impl Item for CalComparison {
         let methods = Methods::of(found, runs, scope)?;
         let compared = PROTOCOLS.map(|protocol| Compared::of(&methods, scope, protocol));
         draft.found(compared.iter().flat_map(Compared::sentences).collect());
-        draft.push(Block::Table(methods.accuracies(scope)));
-        draft.push(Block::Table(methods.losses(scope)));
+        draft.table(methods.accuracies(scope));
+        draft.table(methods.losses(scope));
         draft.paragraph(
             "Chosen: of all settings, the one with the lowest validation loss, so that no test node takes part in the \
              choice. Best: the highest test accuracy of all settings, which is what the paper reports of CAL; it is \
@@ -133,15 +129,13 @@ impl<'a> Methods<'a> {
     }
 
     fn accuracies(&self, scope: &Scope) -> Table {
-        let row = |data: &String, protocol: Protocol| {
+        let row = |data: &str, protocol: Protocol| {
             let [cal, plain, car] = self.figures(data, protocol);
             let cal = cal?;
             let accuracy = |figures: &Option<Figures<'_>>| figures.as_ref().map(|figures| figures.accuracy);
             let of_paper = paper::place(data).and_then(|place| paper::CAL_ACCURACY.get(place)).copied();
             let chosen = |of: Option<Accuracy>| format::number_cell(of.map(|of| of.chosen), 3);
             Some(vec![
-                Cell::text(paper::title(data)),
-                Cell::text(protocol.name()),
                 format::count_cell(cal.runs),
                 chosen(Some(cal.accuracy)),
                 format::spread_cell(Some(cal.accuracy.all), 3),
@@ -154,7 +148,6 @@ impl<'a> Methods<'a> {
                 format::spread_cell(paper::at(&paper::ACCURACY_CAR, KIND, data), 2),
             ])
         };
-        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
         let headings = [
             "runs",
             "CAL, chosen",
@@ -167,26 +160,23 @@ impl<'a> Methods<'a> {
             "GAT + CAR, mean",
             "the paper's GAT + CAR, mean",
         ];
-        columns.extend(headings.map(Column::numbers));
-        Table {
-            name: "cal-accuracy".into(),
-            caption: "Test accuracy of CAL and of GAT with and without CAR, under protocol paper and protocol best"
-                .into(),
-            columns,
-            rows: rows(scope, row),
-        }
+        Table::new(
+            "cal-accuracy",
+            "Test accuracy of CAL and of GAT with and without CAR, under protocol paper and protocol best",
+            ["dataset", "protocol"],
+            headings,
+            rows(&scope.datasets, row),
+        )
     }
 
     fn losses(&self, scope: &Scope) -> Table {
-        let row = |data: &String, protocol: Protocol| {
+        let row = |data: &str, protocol: Protocol| {
             let [cal, plain, car] = self.figures(data, protocol);
             let cal = cal?;
             let loss = |figures: &Option<Figures<'_>>| format::number_cell(figures.as_ref().and_then(|f| f.loss), 3);
             let config = &cal.chosen.config;
             let strength = |strength: Option<f64>| strength.map_or("default".to_string(), |value| value.to_string());
             Some(vec![
-                Cell::text(paper::title(data)),
-                Cell::text(protocol.name()),
                 format::number_cell(cal.loss, 3),
                 loss(&plain),
                 loss(&car),
@@ -206,14 +196,9 @@ impl<'a> Methods<'a> {
                 and seed)"
                 .into(),
             columns,
-            rows: rows(scope, row),
+            rows: rows(&scope.datasets, row),
         }
     }
-}
-
-fn rows(scope: &Scope, row: impl Fn(&String, Protocol) -> Option<Vec<Cell>>) -> Vec<Vec<Cell>> {
-    let places = scope.datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
-    places.filter_map(|(data, protocol)| row(data, protocol)).collect()
 }
 
 /// In how many datasets what is above what, under one protocol.
@@ -287,12 +272,7 @@ impl Compared {
     }
 
     fn answer(&self, found: usize) -> Answer {
-        let verdict = Verdict::of(found, self.with_car, paper::COUNTED);
-        let text = match self.with_car {
-            0 => "no runs".to_string(),
-            datasets => format!("{found} of {datasets}"),
-        };
-        Answer { protocol: self.protocol, text, verdict }
+        Answer::counted(self.protocol, found, self.with_car, paper::COUNTED)
     }
 }
 

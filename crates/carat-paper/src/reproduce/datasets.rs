@@ -2,24 +2,16 @@
 
 use carat::Error;
 use carat_lab::sweep::Grid;
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Table, format};
 
-use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 /// Sizes, splits and homophily of the data at hand.
 pub(super) struct Datasets;
 
 impl Item for Datasets {
-    fn name(&self) -> &'static str {
-        "datasets"
-    }
-
-    fn title(&self) -> &'static str {
-        "Datasets"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "eight datasets, with the statistics in brackets."
+    fn about(&self) -> About {
+        About { name: "datasets", title: "Datasets", paper_says: "eight datasets, with the statistics in brackets." }
     }
 
     fn grids(&self, _: &Scope) -> Vec<Grid> {
@@ -86,12 +78,10 @@ impl Item for Datasets {
             );
         }
         draft.found(sentences);
-        let mut columns = vec![Column::text("dataset")];
         let headings = ["classes", "nodes", "edges", "splits", "mean degree", "homophily", "features"];
-        columns.extend(headings.map(Column::numbers));
         let caption = "Statistics of the data here, the paper's in brackets. Edges are directed, without duplicates \
             and self-loops.";
-        draft.push(Block::Table(Table { name: "datasets".into(), caption: caption.into(), columns, rows }));
+        draft.table(Table::new("datasets", caption, ["dataset"], headings, rows));
         Ok(())
     }
 }
@@ -101,6 +91,7 @@ mod tests {
     use super::super::scope::everything;
     use super::super::tests::section;
     use super::*;
+    use carat_report::Block;
 
     #[test]
     fn data_that_is_not_there_is_said_and_stops_nothing() {

@@ -2,10 +2,11 @@
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Family, Measure, Pairing};
-use carat_report::{Block, Section, format};
+use carat_report::figures::Chart;
+use carat_report::{Block, Cell, Section, Table, format};
 
 use super::inputs::{Inputs, ItemRuns};
-use super::{Item, Scope, grids};
+use super::{Item, Scope, grids, paper};
 
 /// Both protocols, the paper's first.
 pub(super) const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
@@ -21,6 +22,30 @@ pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, 
 /// A comparison on every dataset in scope, under both protocols.
 pub(super) fn families(pairing: &Pairing<'_>, scope: &Scope, measure: Measure) -> [Family; 2] {
     PROTOCOLS.map(|protocol| Family::of(pairing, &scope.datasets, protocol, measure, grids::counts))
+}
+
+/// The rows of a table, one per dataset and protocol: `cells` follow the names of both, and `None` leaves a row out.
+pub(super) fn rows<'d>(
+    datasets: impl IntoIterator<Item = &'d String>,
+    cells: impl Fn(&str, Protocol) -> Option<Vec<Cell>>,
+) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
+    for data in datasets {
+        for protocol in PROTOCOLS {
+            let names = [Cell::text(paper::title(data)), Cell::text(protocol.name())];
+            rows.extend(cells(data, protocol).map(|cells| names.into_iter().chain(cells).collect()));
+        }
+    }
+    rows
+}
+
+/// A measure's name within the name of a table.
+pub(super) fn short_name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::TestLoss => "loss",
+        Measure::TestAccuracy => "accuracy",
+        _ => "auc",
+    }
 }
 
 /// The blocks of a section that is being drawn.
@@ -43,8 +68,12 @@ impl Draft {
         self.blocks.push(Block::Points(points.collect()));
     }
 
-    pub(super) fn push(&mut self, block: Block) {
-        self.blocks.push(block);
+    pub(super) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+
+    pub(super) fn chart(&mut self, chart: Chart) {
+        self.blocks.push(Block::Chart(chart));
     }
 
     /// Counts regularised runs that had nothing to be compared with.
@@ -82,7 +111,7 @@ impl Draft {
 pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, Error> {
     let Inputs { found, scope, .. } = inputs;
     let mut draft = Draft { blocks: Vec::new(), unused: 0 };
-    draft.paragraph(format!("The paper: {}", item.paper_says()));
+    draft.paragraph(format!("The paper: {}", item.about().paper_says));
     let grid = item.describe_grids(scope);
     if item.is_ready(found) {
         item.draw(inputs, &mut draft)?;
@@ -93,9 +122,9 @@ pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, E
         draft.nothing_yet(&grid, found);
     }
     if found.missing() > 0 {
-        draft.push(Block::Command(command(item, scope)));
+        draft.blocks.push(Block::Command(command(item, scope)));
     }
-    Ok(Section { id: item.name().to_string(), title: item.title().to_string(), blocks: draft.blocks })
+    Ok(Section { id: item.name().to_string(), title: item.about().title.to_string(), blocks: draft.blocks })
 }
 
 /// Computes the runs that are missing.

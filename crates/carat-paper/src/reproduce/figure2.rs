@@ -3,25 +3,20 @@
 use carat::Error;
 use carat_lab::compare::{Family, Measure};
 use carat_lab::sweep::Grid;
-use carat_report::Block;
 
 use super::draft::{HOW_TO_READ, PROTOCOLS};
-use super::{Draft, Inputs, Item, Scope, grids, scatter};
+use super::{About, Draft, Inputs, Item, Scope, grids, scatter};
 
 /// Scatter of paired runs.
 pub(super) struct Figure2;
 
 impl Item for Figure2 {
-    fn name(&self) -> &'static str {
-        "figure2"
-    }
-
-    fn title(&self) -> &'static str {
-        "Figure 2: paired runs, accuracy and loss"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05)."
+    fn about(&self) -> About {
+        About {
+            name: "figure2",
+            title: "Figure 2: paired runs, accuracy and loss",
+            paper_says: "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05).",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -38,7 +33,7 @@ impl Item for Figure2 {
         for protocol in PROTOCOLS {
             for measure in measures {
                 let negate = measure.lower_is_better();
-                draft.push(Block::Chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, negate)));
+                draft.chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, negate));
             }
         }
         draft.paragraph(HOW_TO_READ);

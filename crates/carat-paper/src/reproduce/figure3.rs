@@ -4,27 +4,23 @@ use carat::Error;
 use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Table, format};
 
 use super::draft::{HOW_TO_READ, PROTOCOLS, families};
 use super::finding::Finding;
-use super::{Draft, Inputs, Item, Scope, grids, paper, scatter};
+use super::{About, Draft, Inputs, Item, Scope, grids, paper, scatter};
 
 /// KL divergence and attention_auc, baseline against CAR.
 pub(super) struct Figure3;
 
 impl Item for Figure3 {
-    fn name(&self) -> &'static str {
-        "figure3"
-    }
-
-    fn title(&self) -> &'static str {
-        "Figure 3: coherence of attention with labels"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < \
-         0.05)."
+    fn about(&self) -> About {
+        About {
+            name: "figure3",
+            title: "Figure 3: coherence of attention with labels",
+            paper_says: "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < \
+                         0.05).",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -46,10 +42,10 @@ impl Item for Figure3 {
              in-edge above a different-label one; uniform attention has 0.5 there, and smoothing alone has no reason \
              to raise it.",
         );
-        draft.push(Block::Table(table(&pairing, &families)));
+        draft.table(table(&pairing, &families));
         for protocol in PROTOCOLS {
             for measure in [Measure::AttentionKl, Measure::AttentionAuc] {
-                draft.push(Block::Chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, false)));
+                draft.chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, false));
             }
         }
         draft.paragraph(HOW_TO_READ);
@@ -126,7 +122,6 @@ fn table(pairing: &Pairing<'_>, [kl, auc]: &[[Family; 2]; 2]) -> Table {
         ])
     };
     let rows = (0..datasets).flat_map(|place| kl.iter().zip(auc).filter_map(move |families| row(place, families)));
-    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = [
         "pairs",
         "KL, baseline",
@@ -139,14 +134,12 @@ fn table(pairing: &Pairing<'_>, [kl, auc]: &[[Family; 2]; 2]) -> Table {
         "p (auc higher)",
         "by Holm",
     ];
-    columns.extend(headings.map(Column::numbers));
-    Table {
-        name: "figure3".into(),
-        caption:
-            "KL divergence of attention from label agreement (lower is closer), beside that of uniform attention, and \
-                  attention_auc (higher is better)"
-                .into(),
-        columns,
-        rows: rows.collect(),
-    }
+    Table::new(
+        "figure3",
+        "KL divergence of attention from label agreement (lower is closer), beside that of uniform attention, and \
+                  attention_auc (higher is better)",
+        ["dataset", "protocol"],
+        headings,
+        rows,
+    )
 }

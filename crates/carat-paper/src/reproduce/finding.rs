@@ -29,7 +29,15 @@ pub struct Answer {
     pub verdict: Verdict,
 }
 
-/// What became of a claim.
+impl Answer {
+    /// A claim that holds in `found` of our `datasets`, and in `claimed` of the paper's.
+    pub(super) fn counted(protocol: Protocol, found: usize, datasets: usize, claimed: usize) -> Self {
+        let text = if datasets == 0 { "no runs".into() } else { format!("{found} of {datasets}") };
+        Self { protocol, text, verdict: Verdict::of(found, datasets, claimed) }
+    }
+}
+
+/// Whether a claim holds here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// In at least the paper's share of datasets.

@@ -4,11 +4,11 @@ use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::Spread;
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::published::{PUBLISHED, SETS, WITHOUT_EDGES};
-use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 /// Folds of the cross-validation.
 const FOLDS: i64 = 10;
@@ -22,17 +22,13 @@ const QUICK_SET: &str = "MUTAG";
 pub(super) struct Graphs;
 
 impl Item for Graphs {
-    fn name(&self) -> &'static str {
-        "graphs"
-    }
-
-    fn title(&self) -> &'static str {
-        "Graph classification"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. \
-         The networks here are those for nodes with a sum over the nodes before the classifier."
+    fn about(&self) -> About {
+        About {
+            name: "graphs",
+            title: "Graph classification",
+            paper_says: "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. \
+                         The networks here are those for nodes with a sum over the nodes before the classifier.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -62,9 +58,9 @@ impl Item for Graphs {
         let Inputs { found, scope, .. } = inputs;
         let study = Study::of(found, scope);
         draft.found(study.sentences());
-        draft.push(Block::Table(study.beside_literature()));
+        draft.table(study.beside_literature());
         for protocol in PROTOCOLS {
-            draft.push(Block::Table(study.tests(protocol)));
+            draft.table(study.tests(protocol));
         }
         draft.paragraph(
             "One of ten folds tests, the next decides when to stop, eight train; folds are stratified and the same for \
@@ -244,7 +240,6 @@ impl<'a> Study<'a> {
                 format::probability_cell(loss.p_better),
             ])
         });
-        let mut columns = vec![Column::text("set"), Column::text("attention")];
         let headings = [
             "pairs",
             "accuracy, baseline",
@@ -257,15 +252,15 @@ impl<'a> Study<'a> {
             "loss, CAR",
             "p of loss",
         ];
-        columns.extend(headings.map(Column::numbers));
-        Table {
-            name: format!("graphs-{protocol}"),
-            caption: format!(
+        Table::new(
+            format!("graphs-{protocol}"),
+            format!(
                 "With and without the regulariser under protocol {protocol}, all strengths together. {}",
                 format::P_MEANING
             ),
-            columns,
-            rows: rows.collect(),
-        }
+            ["set", "attention"],
+            headings,
+            rows,
+        )
     }
 }

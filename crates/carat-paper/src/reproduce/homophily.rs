@@ -4,12 +4,12 @@ use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
-use carat_report::statistics::{SIGNIFICANT, Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::statistics::{SIGNIFICANT, Spread, median};
+use carat_report::{Cell, Column, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Draft, Inputs, Item, Scope};
+use super::{About, Draft, Inputs, Item, Scope};
 
 /// Rank correlations beyond this, in either direction, are called a trend.
 const TREND: f64 = 0.5;
@@ -20,17 +20,13 @@ const FEWEST_LEVELS: usize = 5;
 pub(super) struct Homophily;
 
 impl Item for Homophily {
-    fn name(&self) -> &'static str {
-        "homophily"
-    }
-
-    fn title(&self) -> &'static str {
-        "Gain against homophily"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally \
-         grow as homophily falls (-log10 p of the test loss; the figure's numbers are not printed)."
+    fn about(&self) -> About {
+        About {
+            name: "homophily",
+            title: "Gain against homophily",
+            paper_says: "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally \
+                         grow as homophily falls (-log10 p of the test loss; the figure's numbers are not printed).",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -60,9 +56,9 @@ impl Item for Homophily {
         let pairing = found.car();
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
-        draft.push(Block::Chart(evidence_chart(&studies)));
-        draft.push(Block::Chart(accuracy_chart(&studies)));
-        draft.push(Block::Table(table(&studies)));
+        draft.chart(evidence_chart(&studies));
+        draft.chart(accuracy_chart(&studies));
+        draft.table(table(&studies));
         draft.paragraph(
             "The files hold no splits; seeded stratified ones are made here, with 60 % of the nodes for training, 20 % \
              for validation and 20 % for testing. The paper does not state its own. With n pairs per graph, -log10 p \
@@ -174,10 +170,6 @@ fn rank_correlation(points: &[(f64, f64)]) -> Option<f64> {
     (scale > 0.0).then(|| sum(&x, mean_x, &y, mean_y) / scale)
 }
 
-fn median(values: &[f64]) -> Option<f64> {
-    five_numbers(values).map(|numbers| numbers[2])
-}
-
 fn homophily_axis() -> Axis {
     Axis { label: "edge homophily".into(), range: Some((-0.03, 1.03)), ..Axis::default() }
 }
@@ -201,7 +193,7 @@ fn evidence_chart(studies: &[Study; 2]) -> Chart {
             marks.push(Mark::Dot { at: (graph.homophily, format::evidence(p)), series: 0, radius: 3.5, tip });
         }
         let note = study.correlation().map_or(String::new(), |value| format!("rank correlation {value:+.2}"));
-        let y = Axis { label: "-log10 p, test loss".into(), ..Axis::default() };
+        let y = Axis::new("-log10 p, test loss");
         ChartPanel { title: format!("protocol {}", study.protocol), note, x: homophily_axis(), y, marks }
     };
     Chart {
@@ -236,7 +228,7 @@ fn accuracy_chart(studies: &[Study; 2]) -> Chart {
                 marks.push(Mark::Dot { at: (graph.homophily, value(accuracy)), series, radius: 3.0, tip });
             }
         }
-        let y = Axis { label: "test accuracy".into(), ..Axis::default() };
+        let y = Axis::new("test accuracy");
         ChartPanel { title: format!("protocol {}", study.protocol), note: String::new(), x: homophily_axis(), y, marks }
     };
     Chart {

@@ -9,13 +9,13 @@ mod tables;
 use carat::Error;
 use carat::explain::{ExplainSettings, Group, Property};
 use carat_lab::sweep::Grid;
+use carat_report::format;
 use carat_report::statistics::Direction;
-use carat_report::{Block, format};
 
 pub(super) use self::study::{Studied, studied};
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
 /// Self-citations, anchors and narrow papers.
 pub(super) struct Interpretation;
@@ -24,17 +24,13 @@ pub(super) struct Interpretation;
 const SMALL: &str = "cora";
 
 impl Item for Interpretation {
-    fn name(&self) -> &'static str {
-        "interpretation"
-    }
-
-    fn title(&self) -> &'static str {
-        "Interpretation: which edges change"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers \
-         (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers."
+    fn about(&self) -> About {
+        About {
+            name: "interpretation",
+            title: "Interpretation: which edges change",
+            paper_says: "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers \
+                         (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -70,12 +66,12 @@ impl Item for Interpretation {
         ));
         for table in [tables::groups(studied), tables::properties(studied)] {
             if !table.rows.is_empty() {
-                draft.push(Block::Table(table));
+                draft.table(table);
             }
         }
         let chart = tables::chart(studied);
         if !chart.panels.is_empty() {
-            draft.push(Block::Chart(chart));
+            draft.chart(chart);
         }
         draft.paragraph(
             "A claim counts as reproduced where on arxiv-tape the group's AUC lies clearly (95 % interval) on the \

@@ -4,13 +4,13 @@ use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Pair, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
-use carat_report::statistics::{SIGNIFICANT, five_numbers, holm, welch_greater};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::statistics::{SIGNIFICANT, five_numbers, holm, median, welch_greater};
+use carat_report::{Cell, Column, Table, format};
 
-use super::draft::PROTOCOLS;
-use super::finding::{Answer, Finding, Verdict};
+use super::draft::{PROTOCOLS, short_name};
+use super::finding::{Answer, Finding};
 use super::paper::{self, Changes};
-use super::{Draft, Inputs, Item, Scope, grids};
+use super::{About, Draft, Inputs, Item, Scope, grids};
 
 /// Larger strengths.
 const STRONG: [f64; 2] = [1.0, 5.0];
@@ -21,18 +21,14 @@ const WEAK: [f64; 2] = [0.1, 0.5];
 pub(super) struct LambdaStudy;
 
 impl Item for LambdaStudy {
-    fn name(&self) -> &'static str {
-        "lambda"
-    }
-
-    fn title(&self) -> &'static str {
-        "Strength of the regulariser"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, \
-         one-tailed Welch's t-test), among them all four with low homophily. Average changes by kind are in its \
-         appendix."
+    fn about(&self) -> About {
+        About {
+            name: "lambda",
+            title: "Strength of the regulariser",
+            paper_says: "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, \
+                         one-tailed Welch's t-test), among them all four with low homophily. Average changes by kind are in its \
+                         appendix.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -53,14 +49,14 @@ impl Item for LambdaStudy {
         let pairing = found.car();
         let studies = PROTOCOLS.map(|protocol| Study::of(&pairing, scope, protocol));
         draft.found(studies.iter().map(Study::sentence).collect());
-        draft.push(Block::Table(strengths(&studies)));
+        draft.table(strengths(&studies));
         for study in &studies {
-            draft.push(Block::Chart(study.chart()));
+            draft.chart(study.chart());
         }
         for (measure, printed) in
             [(Measure::TestLoss, paper::LOSS_CHANGE), (Measure::TestAccuracy, paper::ACCURACY_CHANGE)]
         {
-            draft.push(Block::Table(changes(&pairing, scope, measure, &printed)));
+            draft.table(changes(&pairing, scope, measure, &printed));
         }
         draft.paragraph(
             "The paper's percent changes of loss for Cornell and Wisconsin are its changes of accuracy with the sign \
@@ -77,8 +73,7 @@ impl Item for LambdaStudy {
         let answer = |protocol| {
             let study = Study::of(&pairing, scope, protocol);
             let (larger, datasets) = (study.larger(), study.datasets());
-            let text = if datasets == 0 { "no runs".into() } else { format!("{larger} of {datasets}") };
-            Answer { protocol, text, verdict: Verdict::of(larger, datasets, paper::STRONGER_LARGER) }
+            Answer::counted(protocol, larger, datasets, paper::STRONGER_LARGER)
         };
         Ok(vec![Finding {
             item: self.name(),
@@ -168,7 +163,7 @@ impl Study {
                     categories: vec!["0.1, 0.5".into(), "1, 5".into()],
                     ..Axis::default()
                 },
-                y: Axis { label: "reduction of test loss".into(), ..Axis::default() },
+                y: Axis::new("reduction of test loss"),
                 marks,
             }
         };
@@ -185,7 +180,7 @@ impl Study {
 
 fn strengths(studies: &[Study; 2]) -> Table {
     let row = |study: &Study, row: &Reductions| {
-        let median = |values: &[f64]| format::number_cell(five_numbers(values).map(|numbers| numbers[2]), 3);
+        let median = |values: &[f64]| format::number_cell(median(values), 3);
         vec![
             Cell::text(paper::title(&row.data)),
             Cell::text(study.protocol.name()),
@@ -196,14 +191,12 @@ fn strengths(studies: &[Study; 2]) -> Table {
         ]
     };
     let rows = studies.iter().flat_map(|study| study.rows.iter().map(move |reductions| row(study, reductions)));
-    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = ["lambda 0.1, 0.5", "lambda 1, 5", "p (Welch)", "p by Holm"];
-    columns.extend(headings.map(Column::numbers));
     let caption =
         "Median reduction of the test loss by strength. p: how often chance alone would show one so much larger at \
          lambda 1 and 5"
             .to_string();
-    Table { name: "lambda-strength".into(), caption, columns, rows: rows.collect() }
+    Table::new("lambda-strength", caption, ["dataset", "protocol"], headings, rows)
 }
 
 /// Percent changes by dataset, kind and group of strengths, ours under both protocols beside the paper's.
@@ -233,10 +226,9 @@ fn changes(pairing: &Pairing<'_>, scope: &Scope, measure: Measure, printed: &Cha
             ["protocol paper", "protocol best", "the paper's"].map(|who| Column::numbers(format!("{group}: {who}"))),
         );
     }
-    let name = if measure == Measure::TestLoss { "lambda-loss" } else { "lambda-accuracy" };
     let caption =
         format!("Mean of the pairs' changes of {} with CAR, %, as the paper's appendix has it", measure.name());
-    Table { name: name.into(), caption, columns, rows: rows.collect() }
+    Table { name: format!("lambda-{}", short_name(measure)), caption, columns, rows: rows.collect() }
 }
 
 #[cfg(test)]

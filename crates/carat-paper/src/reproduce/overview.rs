@@ -7,9 +7,9 @@ use carat_lab::sections::sentences;
 use carat_lab::sweep::{Merged, described};
 use carat_report::{Block, Cell, Column, Table, format};
 
+use super::draft::PROTOCOLS;
 use super::{Finding, Inputs, Scope, Studies, Verdict, items, paper};
 
-const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 /// Distinct errors that are quoted; the rest is counted.
 const ERRORS_SHOWN: usize = 5;
 
@@ -37,7 +37,7 @@ const HOW_TO_READ: [&str; 8] = [
 pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Result<Vec<Block>, Error> {
     let mut findings = Vec::new();
     for item in items() {
-        let title = item.title();
+        let title = item.about().title;
         let inputs = Inputs::of(item, &merged.runs, scope, studies)?;
         findings.extend(item.findings(&inputs)?.into_iter().map(|finding| (title, finding)));
     }

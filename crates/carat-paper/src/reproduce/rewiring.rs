@@ -12,12 +12,12 @@ use carat_lab::sweep::Grid;
 use carat_nn::{AttentionKind, GcnNorm};
 use carat_report::rewiring::{AREA_MEANING, areas, chart, p_larger, without_edges};
 use carat_report::statistics::{SIGNIFICANT, Spread};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Column, Table, format};
 use toml::Value;
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
-use super::{Draft, Inputs, Item, ItemRuns, Scope, paper};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 const DATA: &str = "chameleon";
 /// Width of the paper's GCNs, and their layers: its attention networks have one.
@@ -105,18 +105,14 @@ fn grids(scope: &Scope, protocol: Protocol) -> [Grid; 2] {
 }
 
 impl Item for Rewiring {
-    fn name(&self) -> &'static str {
-        "rewiring"
-    }
-
-    fn title(&self) -> &'static str {
-        "Rewiring: GCNs on graphs pruned by attention"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more \
-         accurate than on the whole graph, and the area of that gain over all thresholds is larger with CAR's \
-         attention than with the baseline's, for all three kinds. It has no random control, and prints no numbers."
+    fn about(&self) -> About {
+        About {
+            name: "rewiring",
+            title: "Rewiring: GCNs on graphs pruned by attention",
+            paper_says: "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more \
+                         accurate than on the whole graph, and the area of that gain over all thresholds is larger with CAR's \
+                         attention than with the baseline's, for all three kinds. It has no random control, and prints no numbers.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -140,12 +136,12 @@ impl Item for Rewiring {
         let Inputs { found, scope, .. } = inputs;
         let studies = PROTOCOLS.map(|protocol| (protocol, studies(found, scope, protocol)));
         draft.found(studies.iter().flat_map(|(protocol, kinds)| sentences(*protocol, kinds)).collect());
-        draft.push(Block::Table(area_table(&studies)));
+        draft.table(area_table(&studies));
         for (protocol, kinds) in &studies {
             let panels: Vec<_> =
                 kinds.iter().map(|(network, curves)| (network.kind.name().to_string(), curves)).collect();
             if !panels.is_empty() {
-                draft.push(Block::Chart(chart(&format!("Accuracy on pruned graphs, protocol {protocol}"), &panels)));
+                draft.chart(chart(&format!("Accuracy on pruned graphs, protocol {protocol}"), &panels));
             }
         }
         draft.paragraph(format!(

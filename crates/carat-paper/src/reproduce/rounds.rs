@@ -5,11 +5,11 @@ use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
 use carat_report::statistics::{SIGNIFICANT, five_numbers};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Table, format};
 use toml::Value;
 
-use super::draft::PROTOCOLS;
-use super::{Draft, Inputs, Item, Scope, grids, paper};
+use super::draft::{PROTOCOLS, rows};
+use super::{About, Draft, Inputs, Item, Scope, grids, paper};
 
 /// Numbers of rounds, from one edge per node and step to every edge.
 const ROUNDS: [Rounds; 5] = [Rounds::Count(1), Rounds::Count(2), Rounds::Count(5), Rounds::Count(10), Rounds::All];
@@ -18,17 +18,13 @@ const ROUNDS: [Rounds; 5] = [Rounds::Count(1), Rounds::Count(2), Rounds::Count(5
 pub(super) struct RoundsStudy;
 
 impl Item for RoundsStudy {
-    fn name(&self) -> &'static str {
-        "rounds"
-    }
-
-    fn title(&self) -> &'static str {
-        "Number of rounds of interventions"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "even small values of R were effective: R = 1 already gives about one effect per training node and step. (The \
-         figure shows the percent change of test accuracy as boxes; its numbers are not printed.)"
+    fn about(&self) -> About {
+        About {
+            name: "rounds",
+            title: "Number of rounds of interventions",
+            paper_says: "even small values of R were effective: R = 1 already gives about one effect per training node and step. (The \
+                         figure shows the percent change of test accuracy as boxes; its numbers are not printed.)",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -66,8 +62,8 @@ impl Item for RoundsStudy {
             .filter(|data| pairings.iter().any(|p| p.pairs.iter().any(|pair| pair.key.data == **data)))
             .collect();
         draft.found(PROTOCOLS.map(|protocol| sentence(&pairings, &datasets, protocol)).to_vec());
-        draft.push(Block::Chart(chart(&pairings, &datasets)));
-        draft.push(Block::Table(table(&pairings, &datasets)));
+        draft.chart(chart(&pairings, &datasets));
+        draft.table(table(&pairings, &datasets));
         draft.unused(pairings.iter().map(|pairing| pairing.unpaired).sum());
         Ok(())
     }
@@ -118,7 +114,7 @@ fn chart(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Chart {
                 categories: ROUNDS.map(|rounds| rounds.to_string()).to_vec(),
                 ..Axis::default()
             },
-            y: Axis { label: "change of accuracy, %".into(), ..Axis::default() },
+            y: Axis::new("change of accuracy, %"),
             marks,
         }
     };
@@ -131,22 +127,17 @@ fn chart(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Chart {
 }
 
 fn table(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Table {
-    let cells = datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
-    let rows = cells.map(|(data, protocol)| {
-        let mut row = vec![Cell::text(paper::title(data)), Cell::text(protocol.name())];
+    let rows = rows(datasets.iter().copied(), |data, protocol| {
+        let mut row = Vec::new();
         for pairing in pairings {
             let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TestAccuracy);
             row.push(format::percent_cell(comparison.as_ref().and_then(Comparison::mean_percent)));
             row.push(format::probability_cell(comparison.and_then(|comparison| comparison.p_better)));
         }
-        row
+        Some(row)
     });
-    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
-    columns.extend(
-        ROUNDS.iter().flat_map(|rounds| [format!("R {rounds}"), format!("p, R {rounds}")].map(Column::numbers)),
-    );
+    let headings = ROUNDS.iter().flat_map(|rounds| [format!("R {rounds}"), format!("p, R {rounds}")]);
     let caption = "Mean of the pairs' changes of test accuracy with CAR, %. p: how often chance alone would show a \
-                   gain at least this clear (one-tailed paired Wilcoxon test); small is good"
-        .to_string();
-    Table { name: "rounds".into(), caption, columns, rows: rows.collect() }
+                   gain at least this clear (one-tailed paired Wilcoxon test); small is good";
+    Table::new("rounds", caption, ["dataset", "protocol"], headings, rows)
 }

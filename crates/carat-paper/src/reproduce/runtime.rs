@@ -3,29 +3,25 @@
 use carat::{Error, Protocol};
 use carat_lab::compare::{Pair, Pairing};
 use carat_lab::sweep::{Grid, Run};
-use carat_report::statistics::{Spread, five_numbers};
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::statistics::{Spread, five_numbers, median};
+use carat_report::{Cell, Table, format};
 
 use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
 use super::pyg::{self, PlainTraining};
 use super::sizes::Sizes;
-use super::{Draft, Inputs, Item, Scope, grids, paper};
+use super::{About, Draft, Inputs, Item, Scope, grids, paper};
 
 /// Seconds with and without CAR.
 pub(super) struct Runtime;
 
 impl Item for Runtime {
-    fn name(&self) -> &'static str {
-        "runtime"
-    }
-
-    fn title(&self) -> &'static str {
-        "Training time"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "training takes 1.5 to 2 times as long with CAR, on an NVIDIA Tesla T4."
+    fn about(&self) -> About {
+        About {
+            name: "runtime",
+            title: "Training time",
+            paper_says: "training takes 1.5 to 2 times as long with CAR, on an NVIDIA Tesla T4.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -36,18 +32,18 @@ impl Item for Runtime {
         let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
-        draft.push(Block::Table(seconds(&pairing, scope)));
+        draft.table(seconds(&pairing, scope));
         // Sizes are a courtesy: a report on a store can be made where the data is not.
         let sizes = sizes(&inputs.studies.sizes);
         if !sizes.rows.is_empty() {
-            draft.push(Block::Table(sizes));
+            draft.table(sizes);
         }
         match &inputs.studies.pyg {
             None => draft.paragraph(
                 "PyG's seconds are not shown: they are measured when a report is made, with the Python that the \
                  environment variable CARAT_PYTHON names (it needs torch_geometric), and the variable was not set.",
             ),
-            Some(trainings) => draft.push(Block::Table(beside_pyg(&found.runs, trainings))),
+            Some(trainings) => draft.table(beside_pyg(&found.runs, trainings)),
         }
         draft.paragraph(format!(
             "The claim counts as reproduced where the median factor is at most {}; fewer than four datasets are too \
@@ -69,7 +65,7 @@ impl Item for Runtime {
         let (least, most) = paper::RUNTIME_FACTORS;
         let answer = |protocol| {
             let ratios = ratios(&times(&pairing, scope, protocol));
-            let median = five_numbers(&ratios).map(|numbers| numbers[2]);
+            let median = median(&ratios);
             let text =
                 |median: f64| format!("{median:.1} times (median of {})", format::counted(ratios.len(), "dataset"));
             Answer {
@@ -106,7 +102,7 @@ impl Times {
         let seconds = |runs: &[&Run]| Spread::of(&runs.iter().map(|run| run.outcome.train_seconds).collect::<Vec<_>>());
         let ratio = |of: &dyn Fn(&Run) -> f64| {
             let ratios = pairs.iter().map(|pair| of(pair.after) / of(pair.before)).filter(|ratio| ratio.is_finite());
-            five_numbers(&ratios.collect::<Vec<_>>()).map(|numbers| numbers[2])
+            median(&ratios.collect::<Vec<_>>())
         };
         Some(Self {
             data: data.to_string(),
@@ -157,7 +153,6 @@ fn seconds(pairing: &Pairing<'_>, scope: &Scope) -> Table {
     let rows = PROTOCOLS
         .into_iter()
         .flat_map(|protocol| times(pairing, scope, protocol).into_iter().map(move |times| row(protocol, &times)));
-    let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
     let headings = [
         "seconds without CAR",
         "with CAR",
@@ -167,10 +162,9 @@ fn seconds(pairing: &Pairing<'_>, scope: &Scope) -> Table {
         "the paper's with (T4)",
         "the paper's ratio",
     ];
-    columns.extend(headings.map(Column::numbers));
     let caption = "Seconds of training on one CPU thread, mean ± deviation over the grid, beside the paper's on a GPU"
         .to_string();
-    Table { name: "runtime".into(), caption, columns, rows: rows.collect() }
+    Table::new("runtime", caption, ["dataset", "protocol"], headings, rows)
 }
 
 /// Training nodes and the in-edges that can be deleted.
@@ -189,11 +183,9 @@ fn sizes(datasets: &[(String, Result<Sizes, String>)]) -> Table {
             format::count_spread_cell(printed.map(|printed| printed.edges)),
         ])
     });
-    let mut columns = vec![Column::text("dataset")];
     let headings = ["training nodes", "their in-edges", "the paper's nodes", "the paper's edges"];
-    columns.extend(headings.map(Column::numbers));
     let caption = "Size of the training sets: nodes of split 0, in-edges over all splits".to_string();
-    Table { name: "runtime-sizes".into(), caption, columns, rows: rows.collect() }
+    Table::new("runtime-sizes", caption, ["dataset"], headings, rows)
 }
 
 /// One plain training of the same network by carat and by PyG.
@@ -212,9 +204,7 @@ fn beside_pyg(runs: &[&Run], trainings: &[(String, Option<PlainTraining>)]) -> T
             format::number_cell(own.zip(other).map(|(own, other)| other / own), 1),
         ])
     });
-    let mut columns = vec![Column::text("dataset")];
     let headings = ["seconds, carat", "seconds, PyG", "ms per epoch, carat", "ms per epoch, PyG", "PyG / carat"];
-    columns.extend(headings.map(Column::numbers));
     let caption = format!(
         "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, carat's \
          seconds are the store's",
@@ -222,7 +212,7 @@ fn beside_pyg(runs: &[&Run], trainings: &[(String, Option<PlainTraining>)]) -> T
         pyg::HEADS,
         pyg::HIDDEN
     );
-    Table { name: "runtime-pyg".into(), caption, columns, rows: rows.collect() }
+    Table::new("runtime-pyg", caption, ["dataset"], headings, rows)
 }
 
 #[cfg(test)]

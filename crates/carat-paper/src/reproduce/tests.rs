@@ -127,7 +127,7 @@ fn every_grid_is_valid_in_full_and_quick() {
 #[test]
 fn splits_and_seeds_multiply_the_runs() {
     let scope = Scope { splits: vec![0, 1, 2], seeds: vec![0, 1], ..everything(true) };
-    let item = &table1::ITEM;
+    let item = &grid_table::LOSS;
     // Three splits on two datasets of 12 settings and two of 6, one split on the rest.
     assert_eq!(runs_of(item, &scope).len(), 2 * ((3 * 12 + 3 * (2 * 12 + 2 * 6)) * 3 * 2 + 4));
 }
@@ -150,7 +150,7 @@ fn an_item_without_runs_names_the_command() {
 fn every_section_says_what_the_paper_found_and_what_is_found_here() {
     let scope = everything(true);
     for item in items().into_iter().filter(|item| item.name() != NEEDS_DATA) {
-        let (name, title, runs) = (item.name(), item.title(), made_up_runs(item, &scope));
+        let (name, title, runs) = (item.name(), item.about().title, made_up_runs(item, &scope));
         let section = section(item, &runs, &scope);
         let text = texts(&section);
         assert_eq!((section.id.as_str(), section.title.as_str()), (name, title));
@@ -182,12 +182,12 @@ fn every_section_says_what_the_paper_found_and_what_is_found_here() {
 #[test]
 fn gains_everywhere_reproduce_the_paper() {
     let scope = everything(true);
-    let item = &table1::ITEM;
+    let item = &grid_table::LOSS;
     let runs = made_up_runs(item, &scope);
     let text = texts(&section(item, &runs, &scope));
     let expected = "Lower test loss in 7 of 7 datasets at p < 0.05 under protocol paper (7 after Holm's correction; higher in none).";
     assert!(text.contains(expected), "{text}");
-    let findings = findings(&table1::ITEM, &runs, &scope);
+    let findings = findings(&grid_table::LOSS, &runs, &scope);
     assert_eq!(findings[0].paper.as_deref(), Some("8 of 8"));
     assert!(findings[0].answers.iter().all(|answer| answer.verdict == Verdict::Reproduced), "{findings:?}");
     assert_eq!(findings[0].answers[0].text, "7 of 7 (7 by Holm)");
@@ -196,7 +196,7 @@ fn gains_everywhere_reproduce_the_paper() {
 #[test]
 fn missing_runs_are_counted_and_missing_baselines_leave_runs_unused() {
     let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
-    let item = &table1::ITEM;
+    let item = &grid_table::LOSS;
     let mut runs = made_up_runs(item, &scope);
     // One baseline under protocol paper goes, and with it the use of its two regularised runs.
     let gone = runs.iter().position(|run| run.is_baseline() && run.protocol() == carat::Protocol::Paper).unwrap();

@@ -5,11 +5,11 @@ use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
 use carat_lab::sweep::Grid;
 use carat_report::statistics::SIGNIFICANT;
-use carat_report::{Block, Cell, Column, Table, format};
+use carat_report::{Cell, Table, format};
 
-use super::draft::{HOW_TO_READ, PROTOCOLS, families};
+use super::draft::{HOW_TO_READ, families, rows, short_name};
 use super::finding::Finding;
-use super::{Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
+use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids};
 
 /// Bound of d ln rho: chosen on Cora's validation loss, see `docs/results.md`.
 const CLAMP: f64 = 1.0;
@@ -19,18 +19,14 @@ const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measur
 pub(super) struct Transductive;
 
 impl Item for Transductive {
-    fn name(&self) -> &'static str {
-        "transductive"
-    }
-
-    fn title(&self) -> &'static str {
-        "Unlabelled entities with distribution targets"
-    }
-
-    fn paper_says(&self) -> &'static str {
-        "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
-         with their labels, the others with the network's own averaged predictions; and attention is compared with a \
-         distribution made of all effects of a node. Labels of validation and test nodes are never read."
+    fn about(&self) -> About {
+        About {
+            name: "transductive",
+            title: "Unlabelled entities with distribution targets",
+            paper_says: "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
+                         with their labels, the others with the network's own averaged predictions; and attention is compared with a \
+                         distribution made of all effects of a node. Labels of validation and test nodes are never read.",
+        }
     }
 
     fn grids(&self, scope: &Scope) -> Vec<Grid> {
@@ -59,7 +55,7 @@ impl Item for Transductive {
         let opponents = Opponents::of(found);
         draft.found(opponents.sentences(scope));
         for measure in MEASURES {
-            draft.push(Block::Table(opponents.table(scope, measure)));
+            draft.table(opponents.table(scope, measure));
         }
         draft.paragraph(HOW_TO_READ);
         draft.unused(opponents.baseline.unpaired);
@@ -133,9 +129,7 @@ impl<'a> Opponents<'a> {
     }
 
     fn table(&self, scope: &Scope, measure: Measure) -> Table {
-        let cells = scope.datasets.iter().flat_map(|data| PROTOCOLS.map(|protocol| (data, protocol)));
-        let rows = cells.filter_map(|(data, protocol)| self.row(data, protocol, measure));
-        let mut columns = vec![Column::text("dataset"), Column::text("protocol")];
+        let rows = rows(&scope.datasets, |data, protocol| self.row(data, protocol, measure));
         let headings = [
             "pairs",
             "baseline",
@@ -146,19 +140,14 @@ impl<'a> Opponents<'a> {
             "p against the paper's method",
             "p against baseline",
         ];
-        columns.extend(headings.map(Column::numbers));
-        let name = match measure {
-            Measure::TestLoss => "transductive-loss",
-            Measure::TestAccuracy => "transductive-accuracy",
-            _ => "transductive-auc",
-        };
+        let name = format!("transductive-{}", short_name(measure));
         let caption = format!(
             "Mean {} at lambda 1 and 5, {} is better. {}; here of every node with distributions",
             measure.name(),
             measure.better(),
             format::P_MEANING
         );
-        Table { name: name.into(), caption, columns, rows: rows.collect() }
+        Table::new(name, caption, ["dataset", "protocol"], headings, rows)
     }
 
     fn row(&self, data: &str, protocol: Protocol, measure: Measure) -> Option<Vec<Cell>> {
@@ -170,8 +159,6 @@ impl<'a> Opponents<'a> {
         let p =
             |comparison: &Option<Comparison>| format::probability_cell(comparison.as_ref().and_then(|c| c.p_better));
         Some(vec![
-            Cell::text(paper::title(data)),
-            Cell::text(protocol.name()),
             format::count_cell(any.pairs),
             before(&baseline),
             before(&paper),

@@ -23,7 +23,7 @@ pub(super) fn separation(found: &Explanation) -> Chart {
         marks.push(Mark::Dot { at: (at, auc), series: 0, radius: 4.0, tip });
     }
     let categories = found.separates.iter().map(|contrast| contrast.property.title().to_string()).collect();
-    let x = Axis { categories, ..Axis::default() };
+    let x = Axis::of_categories(categories);
     let y = Axis {
         label: "probability that an up-weighted edge has more of it".into(),
         range: Some((0.0, 1.0)),
@@ -82,7 +82,7 @@ fn panel_of_ends(contrast: &Contrast) -> ChartPanel {
     ChartPanel {
         title: format::capitalised(property.title()),
         note: format!("AUC {:.2}", contrast.separation.auc),
-        x: Axis { categories: both.map(|(side, _)| side.to_string()).to_vec(), ..Axis::default() },
+        x: Axis::of_categories(both.map(|(side, _)| side.to_string()).to_vec()),
         y,
         marks: both.iter().enumerate().map(mark).collect(),
     }
@@ -113,7 +113,7 @@ pub(super) fn tenths(found: &Explanation) -> Chart {
                 range: Some((0.5, 10.5)),
                 ..Axis::default()
             },
-            y: Axis { label: measure.into(), ..Axis::default() },
+            y: Axis::new(measure),
             marks,
         }
     };

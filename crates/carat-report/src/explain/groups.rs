@@ -5,7 +5,7 @@ use carat_graph::Dataset;
 use serde::Serialize;
 
 use super::ListedEdge;
-use crate::statistics::{Separation, five_numbers, separation};
+use crate::statistics::{Separation, median, separation};
 
 /// Examples of a group that are named.
 const EXAMPLES: usize = 5;
@@ -27,7 +27,7 @@ impl GroupPart {
         let up = values.iter().filter(|change| **change > 0.0).count();
         Self {
             edges: values.len(),
-            median_change: five_numbers(&values).map(|numbers| numbers[2]),
+            median_change: median(&values),
             up_share: (!values.is_empty()).then(|| up as f64 / values.len() as f64),
         }
     }

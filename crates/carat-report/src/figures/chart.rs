@@ -41,6 +41,18 @@ pub struct Axis {
     pub categories: Vec<String>,
 }
 
+impl Axis {
+    /// An axis of numbers whose range follows from the marks.
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..Self::default() }
+    }
+
+    /// An axis of categories, without a label.
+    pub fn of_categories(categories: Vec<String>) -> Self {
+        Self { categories, ..Self::default() }
+    }
+}
+
 /// Something drawn. `tip` is shown when a reader points at it.
 ///
 /// What is no number, or lies outside an axis, is not drawn; the panel says how many such marks there are. On a

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn bars_stand_on_zero_and_categories_have_room() {
-        let axis = Axis { categories: vec!["a".into(), "b".into()], ..Axis::default() };
+        let axis = Axis::of_categories(vec!["a".into(), "b".into()]);
         let bar = |at| Mark::Bar { at, series: 0, tip: String::new() };
         let Ranges { x, y } = ranges(&panel(axis, Axis::default(), vec![bar((0.0, 2.0)), bar((1.0, 1.0))]));
         assert_eq!((x, y.0), ((-0.5, 1.5), 0.0));

@@ -17,7 +17,7 @@ fn dot(at: (f64, f64), tip: &str) -> Mark {
 }
 
 fn named(names: &[&str]) -> Axis {
-    Axis { categories: names.iter().map(|name| name.to_string()).collect(), ..Axis::default() }
+    Axis::of_categories(names.iter().map(|name| name.to_string()).collect())
 }
 
 fn powers() -> Axis {
@@ -105,7 +105,7 @@ fn bars_of_series_stand_beside_each_other_with_their_intervals() {
 #[test]
 fn long_names_are_shortened_and_turned_within_the_panel() {
     let names: Vec<String> = (0..9).map(|place| format!("a dataset with a very long name {place}")).collect();
-    let axis = Axis { categories: names.clone(), ..Axis::default() };
+    let axis = Axis::of_categories(names.clone());
     let marks = (0..9).map(|place| dot((f64::from(place), 1.0), "t")).collect();
     let html = chart(vec![panel(axis, Axis::default(), marks)]).html();
     assert_eq!(html.matches("rotate(-40").count(), 9);
@@ -153,7 +153,7 @@ fn a_bar_too_small_to_see_is_no_bar_left_out() {
     let panel = ChartPanel {
         title: "t".into(),
         note: String::new(),
-        x: Axis { categories: vec!["a".into(), "b".into(), "c".into()], ..Axis::default() },
+        x: Axis::of_categories(vec!["a".into(), "b".into(), "c".into()]),
         y: Axis::default(),
         marks: vec![bar((0.0, 20.0)), bar((1.0, 1e-4)), bar((2.0, 0.0))],
     };

@@ -6,6 +6,11 @@ pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
     Some([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&sorted, share)))
 }
 
+/// The median; `None` where there is no value or one is not a number.
+pub fn median(values: &[f64]) -> Option<f64> {
+    Some(quantile(&sorted(values)?, 0.5))
+}
+
 /// The values in order; `None` where there is none or one is not a number.
 pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|value| value.is_nan()) {

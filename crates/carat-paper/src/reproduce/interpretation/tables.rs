@@ -133,7 +133,7 @@ pub(super) fn chart(studied: &[Studied]) -> Chart {
         ChartPanel {
             title: paper::title(&study.data),
             note: String::new(),
-            x: Axis { categories, ..Axis::default() },
+            x: Axis::of_categories(categories),
             y: Axis { label: "AUC".into(), range: Some((0.0, 1.0)), ..Axis::default() },
             marks,
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use carat_lab::compare::made_up;
 use carat_lab::sweep::Run;
+use carat_report::Block;
 
 use super::super::scope::everything;
 use super::super::tests::{findings, section};
