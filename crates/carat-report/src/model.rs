@@ -24,6 +24,18 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
+impl Section {
+    /// A section.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { id: id.into(), title: title.into(), blocks }
+    }
+
+    /// Its tables, in order.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.blocks.iter().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
+    }
+}
+
 /// A piece of a report. Texts are plain.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {

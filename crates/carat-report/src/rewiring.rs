@@ -188,7 +188,7 @@ pub fn report(data: &str, about: Vec<String>, curves: &Curves) -> Report {
     Report {
         title: format!("Pruning {data} by attention"),
         lead: vec![Block::Paragraph(sentence(curves))],
-        sections: vec![Section { id: "rewire".into(), title: "Curves and areas".into(), blocks }],
+        sections: vec![Section::new("rewire", "Curves and areas", blocks)],
     }
 }
 
@@ -250,11 +250,7 @@ mod tests {
             "{lead}"
         );
         assert!(lead.contains("for gat (") && lead.contains(" at random)"), "{lead}");
-        let tables: Vec<&Table> = report.sections[0]
-            .blocks
-            .iter()
-            .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
-            .collect();
+        let tables: Vec<&Table> = report.sections[0].tables().collect();
         let headings: Vec<&str> = tables[0].columns.iter().map(|column| column.heading.as_str()).collect();
         assert_eq!(headings, ["threshold", "edges left by gat", "gat", "random, as many edges as gat"]);
         assert!(tables.iter().all(|table| table.rows.iter().all(|row| row.len() == table.columns.len())));

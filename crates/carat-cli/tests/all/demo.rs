@@ -36,7 +36,7 @@ fn the_page_is_whole_and_self_contained() {
     for address in ["http://", "https://", "src=", "href=", "url(", "@import"] {
         assert!(!page.contains(address), "{address}");
     }
-    for measure in ["Attention on spurious edges", "Test loss", "Test accuracy", "Attention_auc"] {
+    for measure in ["Attention on spurious edges", "Test loss", "Test accuracy", "attention_auc"] {
         assert!(page.contains(&format!("<h3>{measure} against the strength of the shortcut</h3>")), "{measure}");
     }
     assert_eq!(page.matches("<svg ").count(), 12);

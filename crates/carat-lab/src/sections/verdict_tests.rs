@@ -10,7 +10,7 @@ fn with_rounds(mut run: Run, rounds: usize) -> Run {
 }
 
 fn tables(section: &Section) -> Vec<&Table> {
-    section.blocks.iter().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None }).collect()
+    section.tables().collect()
 }
 
 fn texts(row: &[Cell]) -> Vec<&str> {

@@ -1,4 +1,4 @@
-//! Computing a grid: one training per core, each on one thread, every result stored as soon as it is there.
+//! Computes a grid: one training per core, each on one thread. Every result is stored as soon as it is known.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,55 +19,55 @@ use super::train::{Trained, train};
 use super::worker::Worker;
 use crate::parallel::reason_of_panic;
 
-/// How often to look whether another process has finished what it claimed.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often to check whether another process has finished what it claimed.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How to compute a grid, apart from what.
+/// How to compute a grid.
 pub struct SweepOptions<'a> {
-    /// Which of how many shares of the grid, counted from 0.
+    /// The share of the grid to compute, counted from 0, and the number of shares.
     pub shard: (usize, usize),
     /// Compute again what failed before.
     pub retry_failed: bool,
-    /// Asked often; once true, the sweep ends with what it has.
+    /// Called often. Once it returns true, the sweep ends and keeps the results so far.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
-    /// Told of everything that happens.
+    /// Called for every event.
     pub on_event: &'a (dyn Fn(Event<'_>) + Sync),
 }
 
 /// Something that happened in a sweep.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Runs of this share, of which so many were in the store.
+    /// The sweep is about to begin.
     Planned {
-        /// All of them.
+        /// Runs in this share of the grid.
         runs: usize,
-        /// Those that need not be computed.
+        /// Those that are in the store already.
         done: usize,
     },
-    /// A run came to its end here.
+    /// A run was computed here.
     Finished(&'a TrainConfig, &'a Outcome),
     /// A run failed here.
     Failed(&'a TrainConfig, &'a str),
-    /// Another process finished so many runs.
+    /// Another process finished this many runs.
     Elsewhere(usize),
 }
 
-/// What a sweep came to, in runs.
+/// Counts of a sweep's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Tally {
     /// In this share of the grid.
     pub runs: usize,
-    /// In the store from before, or from another process.
+    /// Found in the store: from an earlier sweep, or from another process.
     pub found: usize,
     /// Computed here.
     pub computed: usize,
-    /// Of all, those that failed.
+    /// Failed, whoever computed them.
     pub failed: usize,
     /// Not computed: the sweep was interrupted.
     pub left: usize,
 }
 
-/// Opens every dataset that the runs name, and sees that it has the splits that they name.
+/// Opens every dataset that the runs name, and checks that it has the splits that they name.
 pub fn open_datasets(runs: &[TrainConfig], data_dir: &Path) -> Result<HashMap<String, Dataset>, Error> {
     let mut datasets = HashMap::new();
     for run in runs {
@@ -101,14 +101,21 @@ pub fn sweep(
     let mut computed = 0;
     if !left.is_empty() {
         let worker = Worker::new(store.path())?;
-        let work =
-            Work { store, datasets, options, worker: &worker, guides: Guides::default(), counts: Counts::default() };
-        let result = work.all(&left);
+        let execution = Execution {
+            store,
+            datasets,
+            options,
+            worker: &worker,
+            guides: Guides::default(),
+            computed: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+        };
+        let result = execution.run_all(&left);
         store.release(&worker)?;
         result?;
-        computed = work.counts.computed.into_inner();
+        computed = execution.computed.into_inner();
     }
-    // Other processes may have been at work too: what the store holds now is what counts.
+    // Other processes may have added runs, so the counts are of what the store holds now.
     let stored = store.keys()?;
     let done: Vec<bool> =
         trainings.iter().flat_map(|t| &t.runs).filter_map(|run| stored.get(&run.key).copied()).collect();
@@ -121,7 +128,7 @@ pub fn sweep(
     })
 }
 
-/// Refuses splits that the data has not, once, rather than as a failure of every run.
+/// Refuses splits that the data does not have. Without this check every run would fail with the same error.
 fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
     let mut checked = HashSet::new();
     for run in runs {
@@ -136,49 +143,47 @@ fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Re
     Ok(())
 }
 
-#[derive(Default)]
-struct Counts {
-    computed: AtomicUsize,
-    stopped: AtomicBool,
-}
-
-struct Work<'a> {
+/// A sweep at work. Threads share it.
+struct Execution<'a> {
     store: &'a Store,
     datasets: &'a HashMap<String, Dataset>,
     options: &'a SweepOptions<'a>,
     worker: &'a Worker,
     guides: Guides,
-    counts: Counts,
+    /// Runs computed here.
+    computed: AtomicUsize,
+    /// True once a training has ended the sweep with an error.
+    stopped: AtomicBool,
 }
 
-impl Work<'_> {
-    /// Everything that is ours to compute, then what others had claimed, once they are done or dead.
-    fn all(&self, left: &[Training]) -> Result<(), Error> {
+impl Execution<'_> {
+    /// Computes everything that no other process has claimed, then the rest once those processes have finished or died.
+    fn run_all(&self, left: &[Training]) -> Result<(), Error> {
         let mut waiting: Vec<&Training> = left.iter().collect();
         loop {
             let again = crate::parallel::in_parallel(waiting.len(), |number| {
-                let again = self.one(waiting[number]);
+                let again = self.run_one(waiting[number]);
                 if again.is_err() {
-                    self.counts.stopped.store(true, Ordering::Relaxed);
+                    self.stopped.store(true, Ordering::Relaxed);
                 }
                 again
             })?;
             waiting =
                 waiting.into_iter().zip(again).filter(|(_, again)| *again).map(|(training, _)| training).collect();
-            if waiting.is_empty() || self.is_over() {
+            if waiting.is_empty() || self.should_stop() {
                 return Ok(());
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.counts.stopped.load(Ordering::Relaxed) || (self.options.interrupted)()
+    fn should_stop(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) || (self.options.interrupted)()
     }
 
-    /// Computes one training, unless it is done. True: somebody else is at it, ask again later.
-    fn one(&self, training: &Training) -> Result<bool, Error> {
-        if self.is_over() {
+    /// Computes one training, unless it is done. True where another process is computing it: ask again later.
+    fn run_one(&self, training: &Training) -> Result<bool, Error> {
+        if self.should_stop() {
             return Ok(false);
         }
         let mut training = training.clone();
@@ -190,20 +195,20 @@ impl Work<'_> {
             }
             Claim::Ours => {}
         }
-        let is_over = || self.is_over();
+        let should_stop = || self.should_stop();
         let failed =
             |error: String| Trained { results: vec![Err(error); training.runs.len()], curve: Curve::default() };
         let attempt =
-            catch_unwind(AssertUnwindSafe(|| train(self.dataset(&training)?, &training, &self.guides, &is_over)));
+            catch_unwind(AssertUnwindSafe(|| train(self.dataset(&training)?, &training, &self.guides, &should_stop)));
         let trained = match attempt {
-            // Interrupted: there is no result.
+            // The sweep was interrupted, so there is no result.
             Ok(Ok(None)) => return Ok(false),
             Ok(Ok(Some(trained))) => trained,
             Ok(Err(error)) => failed(error.to_string()),
             Err(panic) => failed(format!("carat has a bug: {}", reason_of_panic(&*panic))),
         };
         self.store.finish(&training, &trained)?;
-        self.counts.computed.fetch_add(training.runs.len(), Ordering::Relaxed);
+        self.computed.fetch_add(training.runs.len(), Ordering::Relaxed);
         for (run, result) in training.runs.iter().zip(&trained.results) {
             (self.options.on_event)(match result {
                 Ok(outcome) => Event::Finished(&run.config, outcome),

@@ -1,12 +1,13 @@
-//! The attention networks that guide pruning: many runs of a sweep share one, and it is trained once.
+//! The attention networks that guide pruning. Many runs of a sweep share one, so each is trained once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use carat::{Error, TrainConfig, rewire};
 use carat_graph::Dataset;
 
-/// Scores of all edges, as soon as somebody has trained the network that gives them.
+/// Scores of all edges; `None` until a thread has trained the network that gives them.
 type Scores = Arc<Mutex<Option<Arc<Vec<f32>>>>>;
 
 /// Scores by the settings of the network that gives them.
@@ -14,18 +15,18 @@ type Scores = Arc<Mutex<Option<Arc<Vec<f32>>>>>;
 pub(super) struct Guides(Mutex<HashMap<String, Scores>>);
 
 impl Guides {
-    /// The graph that a run is trained on: the data, or what its guide leaves of it. `None` where the sweep was
-    /// interrupted.
-    pub(super) fn graph_of(
+    /// The graph that a run is trained on: the whole dataset, or the edges that its guide keeps. `None` where the sweep
+    /// was interrupted.
+    pub(super) fn graph_of<'a>(
         &self,
-        dataset: &Dataset,
+        dataset: &'a Dataset,
         run: &TrainConfig,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Option<Pruned>, Error> {
-        let Some(pruning) = &run.prune else { return Ok(Some(Pruned::Whole)) };
+    ) -> Result<Option<Cow<'a, Dataset>>, Error> {
+        let Some(pruning) = &run.prune else { return Ok(Some(Cow::Borrowed(dataset))) };
         let guide = pruning.guide_of(run);
         let key = serde_json::to_string(&guide).map_err(|e| Error::Config(e.to_string()))?;
-        // Whoever panicked while training has left no scores, and the next in line trains.
+        // A thread that panicked while training left no scores, so the next one trains.
         let entry = Arc::clone(self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(key).or_default());
         let mut scores = entry.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if scores.is_none() {
@@ -34,25 +35,7 @@ impl Guides {
         }
         let found = scores.clone().unwrap_or_default();
         drop(scores);
-        Ok(Some(Pruned::Part(Box::new(pruning.apply(dataset, &found, run)?))))
-    }
-}
-
-/// The graph of a run.
-pub(super) enum Pruned {
-    /// All of the data.
-    Whole,
-    /// With edges left out.
-    Part(Box<Dataset>),
-}
-
-impl Pruned {
-    /// The data to train on.
-    pub(super) fn of<'a>(&'a self, dataset: &'a Dataset) -> &'a Dataset {
-        match self {
-            Self::Whole => dataset,
-            Self::Part(pruned) => pruned,
-        }
+        Ok(Some(Cow::Owned(pruning.apply(dataset, &found, run)?)))
     }
 }
 
@@ -75,7 +58,7 @@ mod tests {
         assert!(guides.graph_of(&dataset, &run(0.1, 0), &|| true).unwrap().is_none());
         let edges = |threshold, seed| {
             let pruned = guides.graph_of(&dataset, &run(threshold, seed), &|| false).unwrap().unwrap();
-            pruned.of(&dataset).graph().num_edges()
+            pruned.graph().num_edges()
         };
         let all = dataset.graph().num_edges();
         assert_eq!((edges(0.0, 0), edges(1.01, 0)), (all, 0));
@@ -84,6 +67,6 @@ mod tests {
         assert!(guides.graph_of(&dataset, &run(0.4, 0), &|| true).unwrap().is_some());
         assert!(guides.graph_of(&dataset, &run(0.4, 1), &|| true).unwrap().is_none());
         let plain = TrainConfig::default();
-        assert!(matches!(guides.graph_of(&dataset, &plain, &|| true).unwrap(), Some(Pruned::Whole)));
+        assert!(matches!(guides.graph_of(&dataset, &plain, &|| true).unwrap(), Some(Cow::Borrowed(_))));
     }
 }

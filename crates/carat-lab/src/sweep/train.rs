@@ -1,4 +1,5 @@
-//! One training and what every run of it comes to: the same figures, bit for bit, as `carat train` with that protocol.
+//! One training and the outcome of each of its runs. The figures are those of `carat train` with the same protocol, bit for
+//! bit.
 
 use carat::{Error, Protocol, TrainConfig};
 use carat_graph::{Dataset, Split};
@@ -8,16 +9,16 @@ use super::guides::Guides;
 use super::plan::Training;
 use super::run::Outcome;
 
-/// What a training came to.
+/// The result of a training.
 pub(super) struct Trained {
-    /// One per run of the training, in their order: what it came to, or the error it ended with.
+    /// The outcome or the error of each run, in the order of the runs.
     pub(super) results: Vec<Result<Outcome, String>>,
-    /// Every epoch, to the end or to the error.
+    /// Every epoch up to the end or the error.
     pub(super) curve: Curve,
 }
 
-/// Trains until the most patient run stops, and takes every run's outcome when its own protocol does. `None` where the
-/// sweep was interrupted.
+/// Trains until the run with the longest patience stops. Each run's outcome is taken at the epoch at which its own protocol
+/// stops. `None` where the sweep was interrupted.
 pub(super) fn train(
     dataset: &Dataset,
     training: &Training,
@@ -26,9 +27,8 @@ pub(super) fn train(
 ) -> Result<Option<Trained>, Error> {
     let config = training.config();
     let split = config.choose_split(dataset)?;
-    let Some(pruned) = guides.graph_of(dataset, &config, interrupted)? else { return Ok(None) };
-    let dataset = pruned.of(dataset);
-    let mut trainer = carat::training(dataset, &split, &config)?;
+    let Some(dataset) = guides.graph_of(dataset, &config, interrupted)? else { return Ok(None) };
+    let mut trainer = carat::training(&dataset, &split, &config)?;
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();
     let over = loop {
@@ -36,7 +36,7 @@ pub(super) fn train(
             Ok(Some(metrics)) => metrics,
             Ok(None) if !trainer.stopping().is_over() => return Ok(None),
             Ok(None) => break "the run has no epoch".to_string(),
-            // Runs that had stopped before keep what they came to.
+            // Runs that stopped before keep their outcome.
             Err(error) => break error.to_string(),
         };
         let score = trainer.test()?;
@@ -61,7 +61,7 @@ pub(super) fn train(
     Ok(Some(Trained { results, curve }))
 }
 
-/// What a run comes to whose protocol stops after the trainer's last epoch.
+/// The outcome of a run whose protocol stops after the trainer's last epoch.
 fn outcome_of(
     split: &Split,
     config: &TrainConfig,

@@ -5,7 +5,7 @@ use carat_nn::AttentionKind;
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark, extent};
 use carat_report::format;
 
-use super::measure::{Reference, title};
+use super::measure::Reference;
 use super::{DemoReport, Treatment};
 
 /// One panel per attention kind.
@@ -25,7 +25,7 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
         marks: marks(report, measure, kind, &treatments, strengths.1 - strengths.0),
     });
     Chart {
-        title: format!("{} against the strength of the shortcut", title(measure)),
+        title: format!("{} against the strength of the shortcut", format::capitalised(measure.name())),
         caption: format!(
             "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
             measure.meaning(),

@@ -1,4 +1,4 @@
-//! What is measured of every run, and what a figure of it is held against.
+//! The measures of every run, and the reference that each is compared with.
 
 use carat_lab::compare::Measure;
 
@@ -8,20 +8,14 @@ use super::Treatment;
 pub const MEASURES: [Measure; 4] =
     [Measure::SpuriousAttention, Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
 
-/// A measure's name with a capital, to start a heading.
-pub(super) fn title(measure: Measure) -> String {
-    let (first, rest) = measure.name().split_at(1);
-    first.to_uppercase() + rest
-}
-
-/// What a figure is held against.
+/// What a measure is compared with in a chart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reference {
-    /// What attention that treats all in-edges alike would reach.
+    /// The value of uniform attention.
     UniformAttention,
-    /// What a treatment reaches that does not depend on the shortcut's strength.
+    /// The mean of a treatment that does not depend on the shortcut's strength.
     Mean(Treatment),
-    /// A value known beforehand.
+    /// The value that chance alone gives.
     Chance(f64),
 }
 
@@ -34,7 +28,7 @@ impl Reference {
         }
     }
 
-    /// What legends say.
+    /// Its name in legends.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::UniformAttention => "uniform attention",

@@ -3,7 +3,6 @@
 use carat_lab::compare::Measure;
 use carat_report::{Cell, Column, Table, format};
 
-use super::measure::title;
 use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
 /// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
@@ -35,7 +34,7 @@ pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
         });
         Table {
             name: String::new(),
-            caption: format!("{}, {} is better{whose}", title(measure), measure.better()),
+            caption: format!("{}, {} is better{whose}", format::capitalised(measure.name()), measure.better()),
             columns,
             rows: rows.collect(),
         }

@@ -124,7 +124,7 @@ pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, E
     if found.missing() > 0 {
         draft.blocks.push(Block::Command(command(item, scope)));
     }
-    Ok(Section { id: item.name().to_string(), title: item.about().title.to_string(), blocks: draft.blocks })
+    Ok(Section::new(item.name(), item.about().title, draft.blocks))
 }
 
 /// Computes the runs that are missing.

@@ -1,6 +1,6 @@
-//! The paper's own figures, as printed, to stand beside ours. One file per table.
+//! The paper's own figures, as printed. One file per table.
 //!
-//! Rows of kinds come in the order of [`KINDS`], columns of datasets in the order of [`DATASETS`].
+//! Rows are attention kinds in the order of [`KINDS`], columns are datasets in the order of [`DATASETS`].
 
 mod ablation;
 mod accuracy;
@@ -37,6 +37,17 @@ pub fn row(kind: &str) -> Option<usize> {
 /// The figure of a kind on one of our datasets.
 pub fn at<V: Copy>(figures: &ByKind<V>, kind: &str, data: &str) -> Option<V> {
     figures.get(row(kind)?)?.get(place(data)?).copied()
+}
+
+/// A row of means and a row of their deviations, as printed.
+const fn spreads(means: [f64; 8], deviations: [f64; 8]) -> [Spread; 8] {
+    let mut row = [spread(0.0, 0.0); 8];
+    let mut column = 0;
+    while column < row.len() {
+        row[column] = spread(means[column], deviations[column]);
+        column += 1;
+    }
+    row
 }
 
 /// A mean and its deviation, as printed.

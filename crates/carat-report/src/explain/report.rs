@@ -34,7 +34,7 @@ pub fn report(found: &Explanation, runs: &[String]) -> Report {
     let mut sections = Vec::new();
     if !found.up.is_empty() {
         let listed = |name: &str, caption: &str, edges| Block::Table(listed_table(name, caption, edges));
-        sections.push(section(
+        sections.push(Section::new(
             "edges",
             "Edges that changed most",
             vec![
@@ -48,11 +48,11 @@ pub fn report(found: &Explanation, runs: &[String]) -> Report {
         let charts = [charts::separation(found), charts::ends(found), charts::tenths(found)];
         let mut blocks = vec![Block::Table(separation_table(found))];
         blocks.extend(charts.into_iter().filter(|chart| !chart.panels.is_empty()).map(Block::Chart));
-        sections.push(section("separation", "What separates them", blocks));
+        sections.push(Section::new("separation", "What separates them", blocks));
     }
-    sections.push(section("groups", "The paper's groups", groups(found)));
+    sections.push(Section::new("groups", "The paper's groups", groups(found)));
     if !found.needed.is_empty() {
-        sections.push(section(
+        sections.push(Section::new(
             "effects",
             "Edges by causal effect",
             vec![
@@ -61,12 +61,12 @@ pub fn report(found: &Explanation, runs: &[String]) -> Report {
             ],
         ));
     }
-    sections.push(section("reading", "How to read this", vec![Block::Points(HOW_TO_READ.map(String::from).to_vec())]));
+    sections.push(Section::new(
+        "reading",
+        "How to read this",
+        vec![Block::Points(HOW_TO_READ.map(String::from).to_vec())],
+    ));
     Report { title: format!("Which edges changed on {}?", super::listed::plain(&found.data)), lead, sections }
-}
-
-fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.into(), title: title.into(), blocks }
 }
 
 fn groups(found: &Explanation) -> Vec<Block> {

@@ -52,14 +52,7 @@ fn cora_s_edges_are_compared() {
     let scope = Scope { datasets: vec!["cora".into()], data_dir, ..everything(true) };
     let runs = runs(&scope);
     let section = section(&Interpretation, &runs, &scope);
-    let tables: Vec<&carat_report::Table> = section
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Table(table) => Some(table),
-            _ => None,
-        })
-        .collect();
+    let tables: Vec<&carat_report::Table> = section.tables().collect();
     // Two protocols and two groups; all properties but the year gap.
     assert_eq!((tables.len(), tables[0].rows.len(), tables[1].rows.len()), (2, 4, 12));
     assert!(tables[0].rows.iter().all(|row| row[4].value == Some(5.0)), "five seeds");

@@ -1,73 +1,19 @@
-//! Table 1: "Test loss on 8 node classification datasets", mean and deviation over the grid.
+//! Table 1: "Test loss on 8 node classification datasets", means and deviations over the grid.
 
 use carat_report::statistics::Spread;
 
-use super::{ByKind, spread};
+use super::{ByKind, spreads};
 
 /// Without CAR.
 pub const LOSS_BASELINE: ByKind<Spread> = [
-    [
-        spread(2.33, 0.75),
-        spread(3.68, 2.64),
-        spread(1.05, 0.24),
-        spread(1.49, 0.02),
-        spread(1.29, 0.03),
-        spread(1.48, 0.02),
-        spread(1.19, 0.23),
-        spread(0.88, 0.11),
-    ],
-    [
-        spread(2.26, 0.54),
-        spread(3.08, 1.06),
-        spread(1.07, 0.29),
-        spread(1.48, 0.02),
-        spread(1.28, 0.03),
-        spread(1.48, 0.02),
-        spread(1.09, 0.11),
-        spread(0.88, 0.15),
-    ],
-    [
-        spread(3.43, 1.61),
-        spread(9.78, 8.27),
-        spread(1.79, 0.88),
-        spread(1.50, 0.03),
-        spread(1.38, 0.06),
-        spread(1.50, 0.02),
-        spread(1.22, 0.25),
-        spread(1.03, 0.28),
-    ],
+    spreads([2.33, 3.68, 1.05, 1.49, 1.29, 1.48, 1.19, 0.88], [0.75, 2.64, 0.24, 0.02, 0.03, 0.02, 0.23, 0.11]),
+    spreads([2.26, 3.08, 1.07, 1.48, 1.28, 1.48, 1.09, 0.88], [0.54, 1.06, 0.29, 0.02, 0.03, 0.02, 0.11, 0.15]),
+    spreads([3.43, 9.78, 1.79, 1.50, 1.38, 1.50, 1.22, 1.03], [1.61, 8.27, 0.88, 0.03, 0.06, 0.02, 0.25, 0.28]),
 ];
 
 /// With CAR.
 pub const LOSS_CAR: ByKind<Spread> = [
-    [
-        spread(1.82, 0.77),
-        spread(3.06, 2.34),
-        spread(0.89, 0.18),
-        spread(1.49, 0.02),
-        spread(1.26, 0.03),
-        spread(1.47, 0.02),
-        spread(1.14, 0.17),
-        spread(0.84, 0.13),
-    ],
-    [
-        spread(1.63, 0.59),
-        spread(3.04, 2.07),
-        spread(0.90, 0.17),
-        spread(1.47, 0.03),
-        spread(1.24, 0.03),
-        spread(1.46, 0.02),
-        spread(1.04, 0.10),
-        spread(0.81, 0.09),
-    ],
-    [
-        spread(1.71, 0.50),
-        spread(3.92, 2.25),
-        spread(1.60, 0.59),
-        spread(1.50, 0.03),
-        spread(1.33, 0.04),
-        spread(1.48, 0.03),
-        spread(1.07, 0.12),
-        spread(0.86, 0.13),
-    ],
+    spreads([1.82, 3.06, 0.89, 1.49, 1.26, 1.47, 1.14, 0.84], [0.77, 2.34, 0.18, 0.02, 0.03, 0.02, 0.17, 0.13]),
+    spreads([1.63, 3.04, 0.90, 1.47, 1.24, 1.46, 1.04, 0.81], [0.59, 2.07, 0.17, 0.03, 0.03, 0.02, 0.10, 0.09]),
+    spreads([1.71, 3.92, 1.60, 1.50, 1.33, 1.48, 1.07, 0.86], [0.50, 2.25, 0.59, 0.03, 0.04, 0.03, 0.12, 0.13]),
 ];
