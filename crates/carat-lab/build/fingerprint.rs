@@ -1,27 +1,27 @@
-//! A hash of sources that comments, formatting and tests do not change.
+//! A hash of sources. Comments, formatting and tests do not change it.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// The hash of some files by name. It only tells versions apart: std's hash with fixed keys is the same for one
-/// compiler, and another compiler may compute other bits anyway.
+/// The hash of some files and their names. It only distinguishes versions: std's hash with fixed keys is the same for one
+/// compiler, and another compiler may compute other results anyway.
 pub fn fingerprint(files: &BTreeMap<String, Vec<u8>>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (name, bytes) in files.iter().filter(|(name, _)| !is_test(name)) {
-        (name, meaning(name, bytes)).hash(&mut hasher);
+        (name, hashed_part(name, bytes)).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-/// True for files that hold nothing but tests.
+/// True for files that contain only tests.
 fn is_test(name: &str) -> bool {
     name.ends_with("/tests.rs") || name.ends_with("_tests.rs")
 }
 
-/// What counts of a file: of Rust the tokens, of anything else every byte.
-fn meaning(name: &str, bytes: &[u8]) -> Vec<u8> {
+/// The part of a file that is hashed: the tokens of Rust sources, every byte of other files.
+fn hashed_part(name: &str, bytes: &[u8]) -> Vec<u8> {
     let source = std::str::from_utf8(bytes).ok().filter(|_| name.ends_with(".rs"));
     match source.and_then(|source| source.parse::<TokenStream>().ok()) {
         Some(tokens) => without_comments_and_tests(tokens).to_string().into_bytes(),
@@ -29,8 +29,7 @@ fn meaning(name: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Ordinary comments are no tokens; those of the documentation are attributes. A comma before a closing bracket is
-/// formatting.
+/// Ordinary comments are not tokens, and doc comments are attributes. A trailing comma is formatting.
 fn without_comments_and_tests(tokens: TokenStream) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut kept: Vec<TokenTree> = Vec::new();
@@ -43,7 +42,7 @@ fn without_comments_and_tests(tokens: TokenStream) -> TokenStream {
         } else if let Some(item) = (text == "[cfg(test)]").then(|| module_or_use(after)).flatten() {
             rest = &after[item..];
         } else {
-            kept.push(inside(token));
+            kept.push(cleaned(token));
             rest = others;
         }
     }
@@ -53,7 +52,7 @@ fn without_comments_and_tests(tokens: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
-/// The length of the attribute that tokens begin with, and its text without spaces; 0 where they begin with none.
+/// The length of the attribute at the start, and its text without spaces; 0 where there is no attribute.
 fn attribute(tokens: &[TokenTree]) -> (usize, String) {
     let length = match tokens {
         [sign, TokenTree::Group(_), ..] if is_punct(sign, '#') => 2,
@@ -63,8 +62,7 @@ fn attribute(tokens: &[TokenTree]) -> (usize, String) {
     (length, tokens[length - 1].to_string().replace(char::is_whitespace, ""))
 }
 
-/// The length of the `mod` or `use` that tokens begin with. Other items for tests count: where they end is harder to
-/// tell.
+/// The length of the `mod` or `use` at the start. Other test items count, because their end is harder to find.
 fn module_or_use(tokens: &[TokenTree]) -> Option<usize> {
     let mut start = 0;
     while let (length @ 1.., _) = attribute(&tokens[start..]) {
@@ -80,8 +78,8 @@ fn module_or_use(tokens: &[TokenTree]) -> Option<usize> {
     Some(keyword + end + 1)
 }
 
-/// The same token without what does not count inside of it.
-fn inside(token: &TokenTree) -> TokenTree {
+/// The token, with comments and tests inside it removed.
+fn cleaned(token: &TokenTree) -> TokenTree {
     match token {
         TokenTree::Group(group) => {
             TokenTree::Group(Group::new(group.delimiter(), without_comments_and_tests(group.stream())))

@@ -1,4 +1,4 @@
-//! Comparisons of paired runs: a regularised run and the run of the same setting it is held against.
+//! Comparisons of paired runs: a regularised run and its opponent, a run of the same setting.
 //!
 //! ```text
 //! runs -> Pairing (method against baseline, or against another method)

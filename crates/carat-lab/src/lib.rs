@@ -1,6 +1,6 @@
-//! Experiments with carat: many runs side by side, kept in a store, and comparisons of those that pair.
+//! Experiments with carat: grids of runs, kept in a store, and comparisons of paired runs.
 //!
-//! A grid of runs on a graph of one's own, and what it comes to:
+//! Does CAR help on your own graph?
 //!
 //! ```
 //! use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Many independent pieces of work on all threads, each piece on one.
+//! Runs independent pieces of work on all threads, each piece on one thread.
 
 use std::any::Any;
 use std::sync::Mutex;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carat::Error;
 
-/// Results of `work` on 0, 1, ... `count` - 1, in that order, whichever thread did what.
+/// The results of `work` on 0, 1, ... `count` - 1, in that order.
 ///
-/// As many pieces run at a time as the caller's thread pool has threads (see [`carat::with_threads`]); inside, each has
-/// one thread to itself: short loops gain more from a core of their own than from sharing several.
+/// As many pieces run at a time as the caller's thread pool has threads (see [`carat::with_threads`]). Each piece has one
+/// thread, because short loops gain more from one core of their own than from sharing several.
 pub fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> Result<R, Error> + Sync) -> Result<Vec<R>, Error> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(count)));
     let take_turns = || -> Result<(), Error> {
@@ -19,7 +19,7 @@ pub fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> Result<R, Erro
                 return Ok(());
             }
             let result = work(number).inspect_err(|_| next.store(count, Ordering::Relaxed))?;
-            // A poisoned lock means that another piece panicked, which the scope below passes on.
+            // A poisoned lock means that another piece panicked. The scope below passes the panic on.
             results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, result));
         }
     };
@@ -37,7 +37,7 @@ pub fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> Result<R, Erro
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// What a panic said, on one line.
+/// The message of a panic, on one line.
 pub fn reason_of_panic(payload: &dyn Any) -> String {
     let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => *text,
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_stand_in_order_and_every_piece_has_one_thread() {
+    fn results_are_in_order_and_every_piece_has_one_thread() {
         let squares = carat::with_threads(Some(3), || {
             in_parallel(20, |number| Ok((number * number, rayon::current_num_threads())))
         });

@@ -1,4 +1,4 @@
-//! Sections of a report on the runs of a store: does CAR help on a dataset, and what does the rule for stopping decide?
+//! Sections of a report on a store: whether CAR helps on a dataset, and how much the stopping rule matters.
 
 mod stopping;
 mod verdict;

@@ -1,11 +1,11 @@
 //! How much attention lies on spurious edges.
 //!
-//! Over the test nodes j with in-edges of both kinds (elsewhere attention has no choice), with a_ij the head mean of
-//! the last layer's attention, as in carat's other attention figures:
+//! Means are over the test nodes j that have in-edges of both kinds; other nodes leave attention no choice. a_ij is the mean
+//! over heads of the last layer's attention, as in carat's other attention figures:
 //!
 //! ```text
 //! share      mean over j of  sum over spurious i of a_ij
-//! uniform    mean over j of  #spurious in-edges / d(j), the same for attention that treats all in-edges alike
+//! uniform    mean over j of  #spurious in-edges / d(j), the share of uniform attention
 //! auc        mean over j of  P(a of a useful in-edge > a of a spurious in-edge), ties half
 //! ```
 
@@ -14,7 +14,7 @@ use carat_nn::{Input, Keep, Network, Pass, Workspace};
 use carat_report::statistics::area_under_curve;
 use serde::{Deserialize, Serialize};
 
-/// Attention of one network on the spurious in-edges of test nodes; the top of this file defines the figures.
+/// Attention of one network on the spurious in-edges of test nodes. The top of this file defines the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AttentionOnSpurious {
     /// Mean attention that a node spends on spurious in-edges.
@@ -25,8 +25,8 @@ pub struct AttentionOnSpurious {
     pub auc: f64,
 }
 
-/// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data knows no spurious edges or
-/// none of the nodes has in-edges of both kinds.
+/// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data marks no spurious edges, or
+/// no node has in-edges of both kinds.
 pub fn attention_on_spurious(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Option<AttentionOnSpurious> {
     let truth = dataset.spurious()?;
     let alpha = last_layer_attention(network, dataset);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn equal_neighbours_get_uniform_attention() {
-        // Node 0 hears three nodes with the same words, one of them spurious; node 1 hears only a useful one.
+        // Node 0 has three in-neighbours with the same features, one of them spurious. Node 1 has only a useful one.
         let graph = Graph::from_edges(4, &[1, 2, 3, 2], &[0, 0, 0, 1]).unwrap();
         let features = Features::dense(4, 1, vec![1.0; 4]).unwrap();
         let mut parts = DatasetParts::new("small", graph, features, Labels::new(vec![Some(0); 4], 2).unwrap());

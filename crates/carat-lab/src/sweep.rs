@@ -1,4 +1,4 @@
-//! Sweeps: grids of runs, computed once each into a store.
+//! Sweeps: grids of runs. Each run is computed once and kept in a store.
 
 mod curve;
 mod execute;

@@ -1,4 +1,4 @@
-//! One measure over many pairs: how far apart the two sides are, and how sure that is.
+//! One measure over many pairs: how far the two sides differ, and how certain that is.
 
 use carat_report::statistics::{PairedEffect, SIGNIFICANT, Spread, paired_effect, wilcoxon_greater};
 
@@ -11,32 +11,32 @@ pub struct Comparison {
     pub measure: Measure,
     /// Pairs in which both sides have the measure.
     pub pairs: usize,
-    /// The opponent's values. A baseline that pairs with several strengths counts once.
+    /// The opponent's values. A baseline that pairs with runs of several strengths counts once.
     pub before: Spread,
     /// The method's values.
     pub after: Spread,
-    /// Change from opponent to method, pair by pair.
+    /// The change from opponent to method, one per pair.
     pub changes: Vec<f64>,
-    /// The same in percent of the opponent's value, where that is not 0.
+    /// The changes in percent of the opponent's value, for pairs where that value is not 0.
     pub percents: Vec<f64>,
-    /// One-tailed paired Wilcoxon: the probability of so clear an improvement by chance.
+    /// The probability that chance alone gives an improvement at least this clear (one-tailed paired Wilcoxon test).
     pub p_better: Option<f64>,
-    /// The same of so clear a change for the worse.
+    /// The same probability for a change for the worse.
     pub p_worse: Option<f64>,
 }
 
 impl Comparison {
-    /// Of some pairs; `None` where no pair has the measure on both sides.
+    /// Compares the two sides of some pairs. `None` where no pair has the measure on both sides.
     pub fn of(pairs: &[&Pair<'_>], measure: Measure) -> Option<Self> {
         let values = |pair: &Pair<'_>| Some((measure.of(&pair.before.outcome)?, measure.of(&pair.after.outcome)?));
         let complete: Vec<&Pair<'_>> = pairs.iter().copied().filter(|pair| values(pair).is_some()).collect();
         let (before, after): (Vec<f64>, Vec<f64>) = complete.iter().copied().filter_map(values).unzip();
         let changes: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
-        // Pairs come by setting, so the pairs of one baseline are neighbours.
+        // Pairs are sorted by setting, so the pairs of one baseline are neighbours.
         let mut once: Vec<(&Pair<'_>, f64)> = complete.iter().copied().zip(before.iter().copied()).collect();
         once.dedup_by(|(a, _), (b, _)| std::ptr::eq(a.before, b.before));
-        let turned: Vec<f64> = changes.iter().map(|change| -change).collect();
-        let (better, worse) = if measure.lower_is_better() { (&turned, &changes) } else { (&changes, &turned) };
+        let negated: Vec<f64> = changes.iter().map(|change| -change).collect();
+        let (better, worse) = if measure.lower_is_better() { (&negated, &changes) } else { (&changes, &negated) };
         Some(Self {
             measure,
             pairs: changes.len(),
@@ -64,11 +64,10 @@ impl Comparison {
         paired_effect(&self.changes)
     }
 
-    /// Mean change with its interval, both in percent of the opponent's mean over the same pairs; `None` where that is
-    /// 0.
+    /// Mean change with its interval, in percent of the opponent's mean over the same pairs. `None` where that mean is 0.
     pub fn percent(&self) -> Option<PairedEffect> {
         let change = self.change()?;
-        // Not `before`, in which an opponent of several pairs counts once.
+        // `before` is another mean: it counts an opponent of several pairs once.
         let opponent = self.after.mean - change.mean;
         let percent = |value: f64| 100.0 * value / opponent;
         let (low, high) = change.interval;
@@ -76,14 +75,14 @@ impl Comparison {
         (opponent > 0.0).then_some(scaled)
     }
 
-    /// Mean of the pairs' changes in percent, as the paper's appendix has it. Pairs with a small opponent weigh more in
-    /// it than in [`Comparison::percent`].
+    /// Mean of the pairs' changes in percent, as in the paper's appendix. Pairs with a small opponent value weigh more here
+    /// than in [`Comparison::percent`].
     pub fn mean_percent(&self) -> Option<f64> {
         Spread::of(&self.percents).map(|spread| spread.mean)
     }
 }
 
-/// A value of 0 has no percent of it.
+/// Changes in percent of `before`. Pairs whose value before is 0 are left out.
 fn percents(before: &[f64], after: &[f64]) -> Vec<f64> {
     let both = before.iter().zip(after).filter(|(before, _)| **before != 0.0);
     both.map(|(before, after)| 100.0 * (after - before) / before).collect()

@@ -11,9 +11,9 @@ use super::{Comparison, Measure, Pairing};
 pub struct FamilyRow {
     /// The dataset.
     pub data: String,
-    /// Its comparison; `None` where no pair of runs is there.
+    /// Its comparison; `None` where there is no pair of runs.
     pub comparison: Option<Comparison>,
-    /// p of an improvement, adjusted by Holm's method over the family; `None` where it is not counted.
+    /// p of an improvement, adjusted by Holm's method over the family. `None` where the dataset is not counted.
     pub adjusted: Option<f64>,
 }
 
@@ -24,12 +24,12 @@ pub struct Family {
     pub measure: Measure,
     /// The protocol.
     pub protocol: Protocol,
-    /// One row per dataset asked for, in that order.
+    /// One row per dataset, in the order given.
     pub rows: Vec<FamilyRow>,
 }
 
 impl Family {
-    /// Compares on every dataset. Those for which `counts` is false are shown, but neither counted nor part of the
+    /// Compares on every dataset. Datasets for which `counts` is false have a row, but are neither counted nor part of the
     /// correction.
     pub fn of(
         pairing: &Pairing<'_>,
@@ -51,41 +51,48 @@ impl Family {
         Self { measure, protocol, rows: rows.collect() }
     }
 
-    /// Rows that count: with a p, on a dataset that counts.
+    /// Comparisons that are counted, with their adjusted p.
     fn counted(&self) -> impl Iterator<Item = (&Comparison, f64)> {
         self.rows.iter().filter_map(|row| Some((row.comparison.as_ref()?, row.adjusted?)))
     }
 
-    /// Datasets that count.
+    /// The number of datasets that are counted.
     pub fn datasets(&self) -> usize {
         self.counted().count()
     }
 
-    /// Datasets with a significant improvement.
+    /// The number of datasets with a significant improvement.
     pub fn better(&self) -> usize {
         self.counted().filter(|(comparison, _)| comparison.is_better()).count()
     }
 
-    /// Datasets with a significant change for the worse.
+    /// The number of datasets with a significant change for the worse.
     pub fn worse(&self) -> usize {
         self.counted().filter(|(comparison, _)| comparison.is_worse()).count()
     }
 
-    /// Datasets with an improvement that stays significant after the correction.
+    /// The number of datasets with an improvement that is still significant after the correction.
     pub fn better_adjusted(&self) -> usize {
         self.counted().filter(|(_, adjusted)| *adjusted < SIGNIFICANT).count()
     }
 
     /// `5 of 7 datasets under protocol paper (4 after Holm's correction; higher in 1)`.
     pub fn counts(&self) -> String {
+        self.counts_at("")
+    }
+
+    fn counts_at(&self, level: &str) -> String {
         let Self { measure, protocol, .. } = self;
-        let worse = match self.worse() {
-            0 => format!("{} in none", measure.worse()),
-            count => format!("{} in {count}", measure.worse()),
-        };
-        let datasets = format::counted(self.datasets(), "dataset");
         let (better, adjusted) = (self.better(), self.better_adjusted());
-        format!("{better} of {datasets} under protocol {protocol} ({adjusted} after Holm's correction; {worse})")
+        let datasets = format::counted(self.datasets(), "dataset");
+        let worse = match self.worse() {
+            0 => "none".to_string(),
+            count => count.to_string(),
+        };
+        format!(
+            "{better} of {datasets}{level} under protocol {protocol} ({adjusted} after Holm's correction; {} in {worse})",
+            measure.worse()
+        )
     }
 
     /// `lower test loss in 5 of 7 datasets at p < 0.05 under protocol paper (4 after Holm's correction; higher in 1)`.
@@ -94,18 +101,8 @@ impl Family {
         if self.datasets() == 0 {
             return format!("nothing to compare in {} under protocol {protocol} yet", measure.name());
         }
-        let worse = match self.worse() {
-            0 => format!("{} in none", measure.worse()),
-            count => format!("{} in {count}", measure.worse()),
-        };
-        format!(
-            "{} {} in {} of {} at p < {SIGNIFICANT} under protocol {protocol} ({} after Holm's correction; {worse})",
-            measure.better(),
-            measure.name(),
-            self.better(),
-            format::counted(self.datasets(), "dataset"),
-            self.better_adjusted()
-        )
+        let counts = self.counts_at(&format!(" at p < {SIGNIFICANT}"));
+        format!("{} {} in {counts}", measure.better(), measure.name())
     }
 }
 
@@ -143,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_said_with_its_counts() {
+    fn sentences_hold_the_counts() {
         assert_eq!(
             family().sentence(),
             "lower test loss in 2 of 3 datasets at p < 0.05 under protocol best (2 after Holm's correction; higher in \

@@ -1,4 +1,4 @@
-//! Runs with invented outcomes, for tests of what is said about runs, here and in the crates above.
+//! Made-up runs for tests, here and in the crates that use this one.
 
 use carat::{Lambda, Protocol, TrainConfig};
 

@@ -1,4 +1,4 @@
-//! What runs are compared by.
+//! The measures that runs are compared by.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::sweep::{Outcome, Run};
 
-/// Fewer distinct values than this over at least as many runs: the measure rests on very few nodes.
+/// A measure with fewer distinct values over at least this many runs rests on very few nodes.
 const FEWEST_VALUES: usize = 5;
 
 /// A figure of a finished run.
@@ -15,20 +15,20 @@ const FEWEST_VALUES: usize = 5;
 pub enum Measure {
     /// Mean cross-entropy over the test nodes.
     TestLoss,
-    /// Share of test nodes predicted right.
+    /// Share of test nodes that are predicted correctly.
     TestAccuracy,
     /// Divergence of attention from label agreement, see [`carat::Coherence`].
     AttentionKl,
     /// Probability that attention ranks a same-label in-edge above another, see [`carat::Coherence`].
     AttentionAuc,
-    /// Mean cross-entropy over the validation nodes: for choices, never for conclusions.
+    /// Mean cross-entropy over the validation nodes. Settings are chosen by it; it supports no conclusion.
     ValidationLoss,
-    /// Share of attention that lies on spurious edges, where the data knows them.
+    /// Share of attention on spurious edges, for data that marks them.
     SpuriousAttention,
 }
 
 impl Measure {
-    /// The figure; `None` where the run has none or it is no number.
+    /// The figure; `None` where the run has none or it is not finite.
     pub fn of(self, outcome: &Outcome) -> Option<f64> {
         let value = match self {
             Self::TestLoss => outcome.test_loss,
@@ -53,7 +53,7 @@ impl Measure {
         }
     }
 
-    /// What it is, in half a sentence.
+    /// Its definition, as part of a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::TestLoss => "the mean cross-entropy over test nodes",
@@ -70,7 +70,7 @@ impl Measure {
         }
     }
 
-    /// Whether less of it is better.
+    /// True where a lower value is better.
     pub fn lower_is_better(self) -> bool {
         match self {
             Self::TestLoss | Self::AttentionKl | Self::ValidationLoss | Self::SpuriousAttention => true,
@@ -78,7 +78,7 @@ impl Measure {
         }
     }
 
-    /// True where the runs have too few distinct values of it to tell anything, though there are enough runs.
+    /// True where there are enough runs, but too few distinct values of the measure to support any conclusion.
     pub fn is_coarse(self, runs: &[&Run]) -> bool {
         let values: Vec<u64> = runs.iter().filter_map(|run| self.of(&run.outcome)).map(f64::to_bits).collect();
         values.len() >= FEWEST_VALUES && values.iter().collect::<HashSet<_>>().len() < FEWEST_VALUES

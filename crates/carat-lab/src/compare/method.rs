@@ -1,13 +1,13 @@
-//! A way to regularise: everything about the regulariser but its strength.
+//! A method is the regulariser's settings without its strength.
 
 use carat::{Arm, EntityChoice, Lambda, RegulariserSettings, Rounds, Setting, Target, TrainConfig};
 
-/// Regularised runs of one method differ in their settings and in lambda only.
+/// A way to regularise. Runs of one method may differ in lambda and in settings outside the regulariser.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Method(RegulariserSettings);
 
 impl Method {
-    /// The method of these settings, whatever else they say. What an arm does not read does not tell methods apart.
+    /// The method of these settings. Settings that the arm does not read make no difference.
     pub fn new(settings: &TrainConfig) -> Self {
         Self(settings.clone().lambda(Lambda::default()).regulariser.without_unread())
     }
@@ -27,7 +27,7 @@ impl Method {
         Self::new(&TrainConfig::default().rounds(rounds))
     }
 
-    /// Every node an entity, with distributions as targets.
+    /// Every node is an entity, and targets are distributions.
     pub fn transductive(regulariser: Arm, clamp: f64) -> Self {
         let settings = TrainConfig::default().arm(regulariser).clamp(clamp).entities(EntityChoice::All);
         Self::new(&settings.target(Target::Distribution))
@@ -43,13 +43,13 @@ impl Method {
         self.0.arm == Arm::Causal
     }
 
-    /// The same with a constant in place of every effect: what mere smoothing of attention does.
+    /// The same method with a constant in place of every effect. It only smooths attention.
     #[must_use]
     pub fn control(&self) -> Self {
         Self::new(&self.settings().arm(Arm::Constant))
     }
 
-    /// What differs from the paper's method, in the words of flags; empty for the paper's method.
+    /// The settings that differ from the paper's method, by flag name; empty for the paper's method.
     pub fn label(&self) -> String {
         let (own, paper) = (self.settings(), TrainConfig::default());
         let other = Setting::all().filter(|setting| !setting.is_same(&own, &paper));
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_told_apart_by_what_they_read() {
+    fn methods_differ_by_the_settings_that_they_read() {
         let config = TrainConfig::default().data("cora".into()).lambda(Lambda::new(5.0)).hidden(10);
         assert_eq!(Method::of(&config), Some(Method::paper()));
         assert_eq!(Method::of(&config.clone().clamp(1.0)), Some(Method::paper()));

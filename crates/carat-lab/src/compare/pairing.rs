@@ -1,12 +1,12 @@
-//! Pairs of runs with the same setting: same data, split, sizes, seed and protocol, so same initial weights and
-//! batches.
+//! Pairs of runs with the same setting: data, split, sizes, seed and protocol. Their initial weights and batches are the
+//! same.
 
 use std::collections::HashMap;
 
 use super::Method;
 use crate::sweep::{PairKey, Run};
 
-/// What a method is held against.
+/// What a method is compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Opponent<'m> {
     /// The run without a regulariser.
@@ -15,10 +15,10 @@ pub enum Opponent<'m> {
     Method(&'m Method),
 }
 
-/// A run and the one it is held against.
+/// A run and its opponent.
 #[derive(Debug, Clone)]
 pub struct Pair<'a> {
-    /// What they have in common.
+    /// The setting that they share.
     pub key: PairKey,
     /// The opponent: the baseline, or the other method's run.
     pub before: &'a Run,
@@ -27,25 +27,25 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The regulariser's strength; `None` where layers differ in it.
+    /// The regulariser's strength; `None` where it differs between layers.
     pub fn strength(&self) -> Option<f64> {
         let values = strengths(self.after);
         values.first().copied().filter(|first| values.iter().all(|value| value == first))
     }
 
-    /// The setting in words, for tips: `gat, L 2, K 3, F 100, lambda 1`.
+    /// The setting in short, for tooltips: `gat, L 2, K 3, F 100, lambda 1`.
     pub fn configuration(&self) -> String {
         let PairKey { arch, layers, heads, hidden, .. } = &self.key;
         format!("{arch}, L {layers}, K {heads}, F {hidden}, lambda {}", self.after.config.regulariser.lambda)
     }
 }
 
-/// Every pair of a method and its opponent, in the order of settings.
+/// All pairs of a method and its opponent, sorted by setting.
 #[derive(Debug, Clone, Default)]
 pub struct Pairing<'a> {
     /// The pairs.
     pub pairs: Vec<Pair<'a>>,
-    /// Runs of the method whose opponent is missing: they say nothing.
+    /// The number of runs of the method that have no opponent. No comparison uses them.
     pub unpaired: usize,
 }
 
@@ -58,18 +58,18 @@ impl<'a> Pairing<'a> {
                 Opponent::Baseline => run.is_baseline(),
                 Opponent::Method(other) => Method::of(&run.config).as_ref() == Some(other),
             })
-            .map(|run| ((run.pair_key(), key(run, against)), *run))
+            .map(|run| ((run.pair_key(), strength_key(run, against)), *run))
             .collect();
         let mut pairing = Self::default();
         for run in runs.iter().filter(|run| Method::of(&run.config).as_ref() == Some(method)) {
             let pair_key = run.pair_key();
-            let place = (pair_key, key(run, against));
+            let place = (pair_key, strength_key(run, against));
             match opponents.get(&place) {
                 Some(before) => pairing.pairs.push(Pair { key: place.0, before, after: run }),
                 None => pairing.unpaired += 1,
             }
         }
-        // Stores hand runs out in the order of hashes; sums must not depend on it.
+        // Stores return runs in the order of their hashes, and sums must not depend on that order.
         pairing.pairs.sort_by(|a, b| {
             a.key
                 .cmp(&b.key)
@@ -89,8 +89,8 @@ fn strengths(run: &Run) -> Vec<f64> {
     run.config.regulariser.lambda.of_layers(run.config.network.layers)
 }
 
-/// What must agree beside the setting.
-fn key(run: &Run, against: Opponent<'_>) -> Vec<u64> {
+/// What must be equal besides the setting.
+fn strength_key(run: &Run, against: Opponent<'_>) -> Vec<u64> {
     match against {
         Opponent::Baseline => Vec::new(),
         Opponent::Method(_) => strengths(run).into_iter().map(f64::to_bits).collect(),
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(pairing.pairs[0].before.outcome.test_loss, Some(1.2));
     }
 
-    /// Texts of flags, one of which every setting takes.
+    /// Values of flags. Every setting accepts one of them.
     const TEXTS: [&str; 14] = [
         "7",
         "0.25",

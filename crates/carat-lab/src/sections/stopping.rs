@@ -1,5 +1,5 @@
-//! Stopping rules compared on the same trainings: what each would have kept, read off the curves, without training
-//! again.
+//! Compares stopping rules on the same trainings. The stored curves show which weights each rule would keep, so nothing is
+//! trained again.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use crate::sweep::{Curve, Outcome, Point, Run, TrainingCurve};
 /// When to stop, and which epoch's weights to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// Stop after so many epochs without a new lowest validation loss, keep the last weights.
+    /// Stops after this many epochs without a new lowest validation loss, and keeps the last weights.
     Last(usize),
-    /// Stop likewise, keep the weights of the lowest validation loss.
+    /// Stops likewise, and keeps the weights of the lowest validation loss.
     Best(usize),
-    /// The epoch with the lowest test loss, which no rule can know.
+    /// Keeps the epoch with the lowest test loss, which no real rule can know.
     Oracle,
 }
 
-/// Curves end where the most patient run that was asked for stopped, so longer patiences cannot be told.
+/// Curves end where the run with the longest patience stopped, so they say nothing about longer patiences.
 const RULES: [Rule; 7] =
     [Rule::Last(5), Rule::Best(5), Rule::Last(10), Rule::Best(10), Rule::Last(20), Rule::Best(20), Rule::Oracle];
 
@@ -52,13 +52,13 @@ impl Rule {
                 return Some(if keep_last { epoch } else { best.0 });
             }
         }
-        // A training that came to its last epoch stops under every rule.
+        // A training that reached its last epoch stops under every rule.
         let last = curve.points.len().checked_sub(1)?;
         ended.then_some(if keep_last { last } else { best.0 })
     }
 }
 
-/// The section; `None` where no curve has a partner.
+/// The section; `None` where no two curves pair.
 pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
     let datasets: BTreeSet<&str> = trainings.iter().map(|training| training.config.data.name.as_str()).collect();
     let mut rows = Vec::new();
@@ -87,7 +87,7 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
     })
 }
 
-/// The run that a rule would have made of a training.
+/// The run that a training would have been under a rule.
 fn run(training: &TrainingCurve, rule: Rule) -> Option<Run> {
     let kept = rule.kept(&training.curve, training.curve.epochs() >= training.config.stopping.epochs)?;
     let Point { val_loss, val_accuracy, test_loss, test_accuracy, .. } = *training.curve.points.get(kept)?;

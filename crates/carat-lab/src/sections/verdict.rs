@@ -1,7 +1,7 @@
-//! Does CAR help on a graph, at which strength, and how sure is that: a plain answer from whatever runs there are.
+//! Does CAR help on a graph, at which strength, and how certain is the answer?
 //!
-//! The answer is about one variant of CAR, the paper's where there is a choice. Its strength is chosen on validation
-//! nodes, and every number of the answer is over the settings that the choice was made on.
+//! The answer is about one variant of CAR: the paper's, if it has runs. Its strength is chosen on validation nodes, and every
+//! figure is over the settings that the choice was made on.
 
 mod choice;
 mod sentence;
@@ -18,7 +18,7 @@ use self::sentence::sentence;
 use crate::compare::{Comparison, Measure};
 use crate::sweep::Run;
 
-/// What practitioners do first.
+/// Protocol best comes first, because it is what practitioners use.
 const PROTOCOLS: [Protocol; 2] = [Protocol::Best, Protocol::Paper];
 const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
 
@@ -87,7 +87,7 @@ fn notes(runs: &[&Run]) -> String {
     text
 }
 
-/// The chosen strength in every measure, against the baseline and against the control.
+/// The chosen strength against the baseline and against the control, in every measure.
 fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
     let row = |choice: &Choice<'_>, measure: Measure| {
         let candidate = choice.candidate()?;
@@ -120,7 +120,7 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
     Table::new(format!("verdict-{number}"), caption, ["measure", "protocol", "chosen"], headings, rows)
 }
 
-/// Every strength that there was to choose from, after the baseline. All means are over the same settings.
+/// The baseline, then every strength that could be chosen. All means are over the same settings.
 fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
     let baseline = |choice: &Choice<'_>| {
         let candidate = choice.candidate();
@@ -163,7 +163,7 @@ fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
     )
 }
 
-/// Whatever took no part in the choice; `None` where there is nothing.
+/// The candidates that took no part in the choice; `None` where there are none.
 fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
     let row = |choice: &Choice<'_>, other: &Candidate<'_>| {
         let loss = other.comparison(Measure::TestLoss);
@@ -198,7 +198,7 @@ fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
     })
 }
 
-/// A panel per protocol that has several strengths; `None` where none has.
+/// A panel per protocol that has several strengths; `None` where no protocol has.
 fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
     let panel = |choice: &Choice<'_>| {
         let mut marks = vec![Mark::Level(0.0, String::new())];
@@ -221,7 +221,7 @@ fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
             marks,
         }
     };
-    // The level at 0 and two boxes: fewer leave nothing to compare, and a legend of what is not drawn.
+    // A panel needs the level at 0 and two boxes. With fewer there is nothing to compare.
     let panels: Vec<ChartPanel> = choices.iter().map(panel).filter(|panel| panel.marks.len() > 2).collect();
     (!panels.is_empty()).then(|| Chart {
         title: "Change of the test loss by strength".into(),

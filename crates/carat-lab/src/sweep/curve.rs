@@ -1,4 +1,4 @@
-//! A training's curve: what every epoch came to, kept so that stopping rules can be compared without training again.
+//! A training's curve: the losses and accuracies of every epoch. Stopping rules are compared on it without training again.
 
 /// One epoch of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,9 +11,9 @@ pub struct Point {
     pub val_loss: f64,
     /// Validation accuracy after the epoch.
     pub val_accuracy: f64,
-    /// Test loss after the epoch; not a number where there is no test node.
+    /// Test loss after the epoch; NaN where there is no test node.
     pub test_loss: f64,
-    /// Test accuracy after the epoch; not a number where there is no test node.
+    /// Test accuracy after the epoch; NaN where there is no test node.
     pub test_accuracy: f64,
 }
 
@@ -39,7 +39,7 @@ impl Curve {
         self.points.iter().flat_map(numbers).flat_map(f64::to_le_bytes).collect()
     }
 
-    /// The opposite of [`Curve::to_bytes`].
+    /// Reads what [`Curve::to_bytes`] writes. `None` where the length is wrong.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<8>();
         let numbers: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_survive_their_bytes() {
+    fn curves_round_trip_through_bytes() {
         let point = |k: f64| Point {
             train_loss: k,
             causal_loss: 0.1 * k,

@@ -1,4 +1,4 @@
-//! What counts as other code, so that stores begin anew.
+//! Which changes of the sources change the fingerprint.
 
 use std::collections::BTreeMap;
 
@@ -51,9 +51,9 @@ fn code_texts_names_and_other_files_count() {
     assert_ne!(lock("version = \"1.0.0\" # of 2026"), lock("version = \"1.0.1\" # of 2026"));
 }
 
-/// What follows a test-only item counts, and so does an item whose end is hard to tell.
+/// Code after a test-only item counts, and so do items whose end the fingerprint cannot find.
 #[test]
-fn nothing_is_hidden_behind_a_test() {
+fn code_after_test_items_counts() {
     let with = |field: &str| of(&format!("struct S {{ #[cfg(test)] calls: usize, {field}: f64 }} fn f() {{}}"));
     assert_ne!(with("a"), with("b"));
     let with = |number: &str| of(&format!("#[cfg(test)] use a::{{b, c}}; const A: f64 = {number};"));
@@ -61,7 +61,7 @@ fn nothing_is_hidden_behind_a_test() {
 }
 
 #[test]
-fn two_statements_are_not_one() {
+fn token_boundaries_and_kinds_count() {
     assert_ne!(of("fn f() { a; b }"), of("fn f() { ab }"));
     assert_ne!(of("fn f() { 'a' }"), of("fn f() { \"a\" }"));
 }

@@ -4,12 +4,11 @@
 //! data = ["cora", "citeseer"]
 //! lambda = [0, 1, 5]
 //! arch = ["gat", "gatv2", "transformer"]
-//! seeds = 3                              the same as seed = [0, 1, 2]; so splits = 10
+//! seeds = 3                              short for seed = [0, 1, 2]; splits = 10 likewise
 //! protocol = ["paper", "best"]
 //! ```
 //!
-//! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) stands in a list of
-//! lists.
+//! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) takes a list of lists.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -18,10 +17,10 @@ use carat::{Error, Setting, TrainConfig};
 use carat_graph::DataError;
 use toml::Value;
 
-/// More runs than this are a mistake in a list, not a plan.
+/// A grid with more runs than this is taken for a mistake.
 const MOST_RUNS: usize = 1_000_000;
 
-/// Settings that change last from run to run.
+/// Settings of the outermost loops.
 const OUTERMOST: [&str; 3] = ["data", "split", "seed"];
 
 /// Settings, each with the values it takes.
@@ -48,7 +47,7 @@ impl Grid {
             .with("protocol", ["paper", "best"])
     }
 
-    /// A grid that tells in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal
+    /// A grid that shows in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal
     /// arm and its constant control, 3 seeds, both protocols.
     pub fn small(data: &str) -> Self {
         Self::new()
@@ -62,14 +61,14 @@ impl Grid {
             .with("protocol", ["paper", "best"])
     }
 
-    /// The grid with these values of one setting in place of what it had.
+    /// The grid with the values of one setting replaced.
     #[must_use]
     pub fn with<V: Into<Value>>(mut self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
         self.values.insert(name.to_string(), values.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Reads a grid from the text of a TOML file, whose path is for errors.
+    /// Reads a grid from the text of a TOML file. Errors name `path`.
     pub fn from_toml(text: &str, path: &Path) -> Result<Self, Error> {
         let table: toml::Table = toml::from_str(text).map_err(|e| {
             let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -103,12 +102,12 @@ impl Grid {
         Ok(grid)
     }
 
-    /// True where the grid says something about this setting.
+    /// True where the grid sets this setting.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Every run once, in the order of the lists. What a baseline does not read is set to its default, so that the
+    /// Every run once, in the order of the lists. Settings that a baseline does not read get their defaults, so that the
     /// baselines of all arms are one run.
     pub fn runs(&self) -> Result<Vec<TrainConfig>, Error> {
         for (name, values) in &self.values {
@@ -118,7 +117,7 @@ impl Grid {
         if count.is_none_or(|count| count > MOST_RUNS) {
             return Err(Error::Config(format!("the grid has more than {MOST_RUNS} runs; shorten a list")));
         }
-        // A sweep that is stopped half-way has some datasets whole rather than a part of each.
+        // A sweep that is interrupted then has all runs of some datasets rather than some runs of each.
         let rank = |name: &str| OUTERMOST.iter().position(|outer| *outer == name).unwrap_or(OUTERMOST.len());
         let mut lists: Vec<_> = self.values.iter().collect();
         lists.sort_by_key(|(name, _)| rank(name));
@@ -149,7 +148,7 @@ impl Grid {
     }
 }
 
-/// Refuses a name that is no setting and values that are none of its own, before they are multiplied.
+/// Refuses unknown names and invalid values before the product is formed.
 fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
     if Setting::named(name).is_none() {
         let nearest = Setting::all().map(|known| (strsim::jaro_winkler(known.name, name), known.name));
@@ -160,7 +159,7 @@ fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
     }
     for value in values {
         let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
-        // Read as the file of a single run would be, whose errors are in users' words; the place is of no use here.
+        // Parsed like the file of a single run, whose errors are written for users. The position is of no use here.
         if let Err(e) = TrainConfig::from_toml(&table.to_string(), Path::new("")) {
             let problem = e.to_string();
             let problem = problem.strip_prefix(":1: ").unwrap_or(&problem);
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_attention_is_one_run_whatever_the_lists_say_of_attention() {
+    fn a_model_without_attention_is_one_run_for_all_attention_settings() {
         let lists = "data = 'x'\narch = ['gat', 'gatv2']\nheads = [1, 2]\nlambda = [0, 1]";
         let grid = grid(&format!("{lists}\nmodel = ['attention', 'gcn']\ngcn-norm = ['symmetric', 'none']")).unwrap();
         let runs = grid.runs().unwrap();
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn cal_is_one_run_for_each_of_its_strengths_and_others_do_not_read_them() {
+    fn cal_has_one_run_per_strength_and_other_models_ignore_them() {
         let lists = "data = 'x'\nmodel = ['attention', 'gcn', 'cal']\nhidden = 8\nheads = 2\nlambda1 = [0.2, \
             1]\nlambda = [0, 1]";
         let runs = grid(lists).unwrap().runs().unwrap();
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_file() {
+    fn errors_name_the_file() {
         for (text, problem) in [
             ("hiden = 3", "there is no setting 'hiden'; did you mean 'hidden'?"),
             ("zzz = 3", "there is no setting 'zzz'; 'carat train --help' has their names"),

@@ -1,4 +1,4 @@
-//! What several stores hold together.
+//! Merges the results of several stores.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use super::curve::Curve;
 use super::run::{Run, TrainingCurve};
 use super::store::{CODE, Record, Store};
 
-/// The finished runs of several stores, each once. Where stores hold results of several versions of the code, those of
-/// this code are taken, or else of the one with the latest result; where they hold results on several contents of one
-/// dataset, those on the latest. The rest is counted.
+/// The finished runs of several stores, each once. If results come from several versions of the code, those of this version
+/// are taken, or else those of the version with the latest result. If a dataset's contents changed, results on the latest
+/// contents are taken. All others are counted.
 pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut records: Vec<Record> = Vec::new();
     for store in stores {
@@ -19,7 +19,7 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     // A run that failed on one machine may have succeeded on another.
     records.sort_by(|a, b| a.key.cmp(&b.key).then(a.result.is_err().cmp(&b.result.is_err())));
     records.dedup_by(|later, first| later.key == first.key);
-    // One dataset may lie at different places on different machines: it has the shortest of its names.
+    // A dataset may have different paths on different machines. It gets the shortest of them as its name.
     let mut names: HashMap<String, String> = HashMap::new();
     for record in &records {
         let name = names.entry(record.data_sum.clone()).or_insert_with(|| record.config.data.name.clone());
@@ -60,7 +60,7 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     }
     for Record { config, training, result, .. } in taken {
         if let Some(curve) = curves.remove(&training) {
-            // One protocol for all, so that curves pair.
+            // All curves get the same protocol, so that they pair.
             let config = config.clone().protocol(Protocol::default());
             merged.curves.push(TrainingCurve { config, curve });
         }
@@ -73,7 +73,7 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
 }
 
 impl Merged {
-    /// Keeps what is about these datasets.
+    /// Keeps the results on datasets for which `keep` is true.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.runs.retain(|run| keep(&run.config.data.name));
         self.curves.retain(|training| keep(&training.config.data.name));
@@ -81,7 +81,7 @@ impl Merged {
     }
 }
 
-/// What stores hold together.
+/// The results of several stores.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
     /// Finished runs.
@@ -92,6 +92,6 @@ pub struct Merged {
     pub failures: Vec<(TrainConfig, String)>,
     /// The code that computed them.
     pub code: String,
-    /// Runs of other versions of the code or of the data, not shown.
+    /// The number of runs of other versions of the code or of the data. They are left out.
     pub left_out: usize,
 }

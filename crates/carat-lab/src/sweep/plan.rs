@@ -1,4 +1,4 @@
-//! From a grid to what must be computed: runs that differ in their protocol alone are one training.
+//! Plans the trainings of a grid. Runs that differ only in their protocol share one training.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 
 use super::store::CODE;
 
-/// One training and the runs that come out of it.
+/// One training and its runs.
 #[derive(Debug, Clone)]
 pub(super) struct Training {
-    /// Names it in the store.
+    /// Its key in the store.
     pub(super) key: String,
-    /// Names the data.
+    /// The hash of the data.
     pub(super) data_sum: String,
     /// One run per protocol asked for.
     pub(super) runs: Vec<PlannedRun>,
@@ -22,14 +22,14 @@ pub(super) struct Training {
 /// One run of a training.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedRun {
-    /// Names it in the store.
+    /// Its key in the store.
     pub(super) key: String,
     /// Its settings.
     pub(super) config: TrainConfig,
 }
 
 impl Training {
-    /// Settings of the training itself: it goes on until the most patient of its runs stops.
+    /// Settings of the training itself. It ends when the run with the longest patience stops.
     pub(super) fn config(&self) -> TrainConfig {
         let most_patient = self.runs.iter().max_by_key(|run| run.config.stopping.patience());
         let config = most_patient.map(|run| run.config.clone()).unwrap_or_default();
@@ -38,8 +38,8 @@ impl Training {
     }
 }
 
-/// One of `count` equal shares of the trainings of a grid, counted from 0. Every machine that is given the grid cuts it
-/// the same way, and keys are as good as shuffled, so no share has all the large networks.
+/// One of `count` equal shares of a grid's trainings, counted from 0. Every machine divides the grid in the same way. Keys
+/// are hashes, so large networks are spread over all shares.
 pub(super) fn share(trainings: Vec<Training>, (share, count): (usize, usize)) -> Vec<Training> {
     let mut keys: Vec<String> = trainings.iter().map(|training| training.key.clone()).collect();
     keys.sort_unstable();
@@ -47,7 +47,7 @@ pub(super) fn share(trainings: Vec<Training>, (share, count): (usize, usize)) ->
     trainings.into_iter().filter(|training| is_in_share(&training.key)).collect()
 }
 
-/// The trainings of some runs, in the order of their first runs. `sums` names the data of every dataset.
+/// The trainings of some runs, in the order of their first runs. `sums` holds the hash of every dataset.
 pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Result<Vec<Training>, Error> {
     let mut trainings: Vec<Training> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -66,8 +66,8 @@ pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Resu
     Ok(trainings)
 }
 
-/// The hash of everything that decides a result: the code, the data, the settings. The data counts by its contents:
-/// where it lies does not decide anything, and differs from machine to machine.
+/// The hash of everything that decides a result: the code, the data and the settings. The data is hashed by its contents;
+/// its path differs between machines and decides nothing.
 pub(super) fn key(code: &str, config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
     let config = config.clone().data(String::new());
     let config = serde_json::to_string(&config).map_err(|e| Error::Config(e.to_string()))?;

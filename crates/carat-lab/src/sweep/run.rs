@@ -12,11 +12,11 @@ use crate::AttentionOnSpurious;
 pub struct Run {
     /// Everything that decided its result. Baselines (lambda 0) carry the defaults of all regulariser settings.
     pub config: TrainConfig,
-    /// What it came to.
+    /// Its result.
     pub outcome: Outcome,
 }
 
-/// A training's curve. Runs that differ in their protocol alone share it; its own protocol means nothing.
+/// A training's curve. Runs that differ only in their protocol share it; the protocol of these settings is meaningless.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingCurve {
     /// The settings.
@@ -25,7 +25,7 @@ pub struct TrainingCurve {
     pub curve: Curve,
 }
 
-/// What a run came to. Test figures are missing where the split has no labelled test node.
+/// The result of a run. Test figures are missing where the split has no labelled test node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Mean cross-entropy over the test nodes.
@@ -42,17 +42,17 @@ pub struct Outcome {
     pub uniform_kl: Option<f64>,
     /// See [`carat::Coherence`].
     pub attention_auc: Option<f64>,
-    /// Attention on spurious edges. The demo measures it; sweeps do not, and stores do not keep it.
+    /// Attention on spurious edges. The demo measures it; sweeps and stores do not.
     pub spurious: Option<AttentionOnSpurious>,
-    /// Epochs that the protocol trained.
+    /// Epochs until the protocol stopped.
     pub epochs: usize,
     /// Epoch whose weights were kept.
     pub kept_epoch: usize,
-    /// Seconds of training on one thread, validation included, to the epoch at which the protocol stopped.
+    /// Seconds of training on one thread, validation included, until the protocol stopped.
     pub train_seconds: f64,
 }
 
-/// What a regularised run and its baseline have in common: two runs with the same setting pair.
+/// The setting that a regularised run and its baseline share. Two runs with the same key pair.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PairKey {
     /// Dataset.
@@ -71,11 +71,11 @@ pub struct PairKey {
     pub seed: u64,
     /// Protocol, by name.
     pub protocol: String,
-    /// Every setting but the regulariser's, by name: the fields above are those that pairs are ordered and shown by.
+    /// Every setting outside the regulariser, by name. The fields above decide how pairs are sorted and shown.
     pub all: Vec<(&'static str, String)>,
 }
 
-/// A run in words: every setting that is not the default's.
+/// The settings that differ from the defaults: `data cora, lr 0.5`.
 pub fn described(config: &TrainConfig) -> String {
     let text = |config: &TrainConfig| serde_json::to_value(config).unwrap_or_default();
     let (own, default) = (text(config), text(&TrainConfig::default()));
@@ -87,7 +87,7 @@ pub fn described(config: &TrainConfig) -> String {
 }
 
 impl Run {
-    /// What this run and its baseline have in common.
+    /// The setting that this run shares with its baseline.
     pub fn pair_key(&self) -> PairKey {
         let TrainConfig { data, network, stopping, seed, .. } = &self.config;
         PairKey {
@@ -108,7 +108,7 @@ impl Run {
         self.config.model == ModelKind::Attention
     }
 
-    /// True where nothing is regularised.
+    /// True where the run has no regulariser.
     pub fn is_baseline(&self) -> bool {
         self.config.car().is_none()
     }

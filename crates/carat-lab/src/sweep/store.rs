@@ -1,7 +1,7 @@
 //! The store: one SQLite file with a row per run.
 //!
 //! A row's key is a hash of the run's whole configuration, of the data it was computed on and of the code that computed
-//! it. A training writes its rows and its curve in one transaction, so a process killed at any moment leaves either all
+//! it. A training writes its rows and its curve in one transaction, so a process that is killed leaves either all
 //! of them or none.
 
 use std::collections::HashMap;
@@ -25,10 +25,10 @@ pub const CODE: &str = env!("CARAT_CODE");
 /// How long to wait for another process's transaction, each of which takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Marks the file as ours ("cara").
+/// Marks the file as a store of carat ("cara").
 const APPLICATION: i32 = 0x6361_7261;
-/// The form of the tables.
-const FORM: i32 = 1;
+/// The version of the tables.
+const VERSION: i32 = 1;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS runs (
@@ -90,22 +90,22 @@ pub struct Record {
     pub finished: i64,
     /// Its settings.
     pub config: TrainConfig,
-    /// What it came to, or the error it ended with.
+    /// Its outcome, or the error that ended it.
     pub result: Result<Outcome, String>,
 }
 
-/// What came of asking for a training.
+/// The answer to a request for a training.
 pub(super) enum Claim {
-    /// Its missing runs are ours to compute.
+    /// This process computes its missing runs.
     Ours,
-    /// The store has it; so many runs of it came from another process.
+    /// The store has all of it; another process computed this many runs.
     Done(usize),
-    /// A process that is alive computes it.
+    /// Another process is computing it.
     Elsewhere,
 }
 
 impl Store {
-    /// Opens the store at `path`, made anew where there is none.
+    /// Opens the store at `path`, and creates it where there is none.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).map_err(|e| problem(path, &e))?;
         let store = Self { path: path.to_path_buf(), connection: Mutex::new(connection) };
@@ -116,16 +116,16 @@ impl Store {
 
     /// Opens an existing store, to read from it.
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
-        // SQLite says only that it cannot open the file; we know why.
+        // SQLite's own error does not say why the file cannot be opened.
         std::fs::File::open(path).map_err(|e| DataError::read(path, e))?;
-        // A connection that may write tidies up SQLite's side files when it ends; a file that may not be written is
-        // still opened, to read.
+        // A connection with write access removes SQLite's side files when it closes. SQLite still opens a file without
+        // write permission, for reading.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
         let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         if read.is_err_and(|e| matches!(e.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))) {
-            // Somebody else's store, in a folder where SQLite can make no side files: nobody can be writing to it from
-            // here, and it is read as it lies there.
+            // SQLite cannot create side files in this folder, so no process on this machine can be writing to the store.
+            // It is read as an unchanging file.
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connection = Connection::open_with_flags(immutable(path), flags).map_err(|e| problem(path, &e))?;
         }
@@ -134,9 +134,9 @@ impl Store {
         Ok(store)
     }
 
-    /// Refuses what is no store of ours. An empty file may become one.
+    /// Refuses files that are not stores. An empty file can become one.
     fn check(&self, may_be_empty: bool) -> Result<(), Error> {
-        let (application, form, objects): (i32, i32, i64) = self.sql(|connection| {
+        let (application, version, objects): (i32, i32, i64) = self.sql(|connection| {
             connection.busy_timeout(PATIENCE)?;
             let number = |query: &str| connection.query_row(query, [], |row| row.get(0));
             let objects = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -147,7 +147,7 @@ impl Store {
             0 if may_be_empty => Ok(()),
             0 => malformed("is not a store of 'carat sweep'"),
             _ if application != APPLICATION => malformed("is a database, but not a store of 'carat sweep'"),
-            _ if form > FORM => malformed("was written by a newer carat; update this one"),
+            _ if version > VERSION => malformed("was written by a newer carat; update this one"),
             _ => Ok(()),
         }
     }
@@ -158,7 +158,7 @@ impl Store {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A thread that panicked rolled its transaction back; the connection is as good as before.
+        // A thread that panicked rolled its transaction back, so the connection is still usable.
         self.connection.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -166,8 +166,8 @@ impl Store {
         work(&mut self.connection()).map_err(|e| problem(&self.path, &e))
     }
 
-    /// Takes the missing runs of a training on for `worker`, unless a process that is alive has it. Runs that are there
-    /// by now leave the training.
+    /// Claims the missing runs of a training for `worker`, unless another live process has claimed it. Runs that the store
+    /// has by now are removed from the training.
     pub(super) fn claim(&self, training: &mut Training, worker: &Worker) -> Result<Claim, Error> {
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -195,13 +195,13 @@ impl Store {
         })
     }
 
-    /// Writes what a training came to, in one transaction.
+    /// Writes the results of a training in one transaction.
     pub(super) fn finish(&self, training: &Training, trained: &Trained) -> Result<(), Error> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()) as i64;
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for (run, result) in training.runs.iter().zip(&trained.results) {
-                // Configurations are made of numbers and words, which always serialise.
+                // Settings are numbers and text, which always serialise.
                 let config = serde_json::to_string(&run.config).unwrap_or_default();
                 let (outcome, error) = (result.as_ref().ok(), result.as_ref().err());
                 transaction.execute(
@@ -239,12 +239,12 @@ impl Store {
         })
     }
 
-    /// Gives up every claim of `worker`: it ends before its work does.
+    /// Releases all claims of `worker`, which ends before its work is done.
     pub(super) fn release(&self, worker: &Worker) -> Result<(), Error> {
         self.sql(|connection| connection.execute("DELETE FROM claims WHERE worker = ?1", [worker.name()]).map(|_| ()))
     }
 
-    /// Forgets the runs of these trainings that failed, so that they are computed again.
+    /// Deletes failed runs of these trainings, so that they are computed again.
     pub(super) fn forget_failures(&self, trainings: &[Training]) -> Result<(), Error> {
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -255,7 +255,7 @@ impl Store {
         })
     }
 
-    /// The keys of all runs, and whether each failed.
+    /// The keys of all runs, with true for runs that failed.
     pub(super) fn keys(&self) -> Result<HashMap<String, bool>, Error> {
         self.sql(|connection| {
             let mut query = connection.prepare("SELECT key, error IS NOT NULL FROM runs")?;
@@ -263,7 +263,7 @@ impl Store {
         })
     }
 
-    /// Everything the store holds, in the order of keys.
+    /// All runs in the store, sorted by key.
     pub fn records(&self) -> Result<Vec<Record>, Error> {
         let rows = self.sql(|connection| {
             let mut query = connection.prepare("SELECT * FROM runs ORDER BY key")?;
@@ -283,7 +283,7 @@ impl Store {
         rows.into_iter().map(read).collect()
     }
 
-    /// Every curve, by its training's key.
+    /// All curves, by their training's key.
     pub(super) fn curves(&self) -> Result<HashMap<String, Curve>, Error> {
         let rows: Vec<(String, Vec<u8>)> = self.sql(|connection| {
             let mut query = connection.prepare("SELECT training, curve FROM curves")?;
@@ -304,22 +304,22 @@ impl Store {
     }
 }
 
-/// The address of a file that does not change.
+/// The URI that opens a file as unchanging.
 fn immutable(path: &Path) -> String {
     let signs = [("%", "%25"), ("?", "%3f"), ("#", "%23")];
     let path = signs.iter().fold(path.display().to_string(), |path, (sign, code)| path.replace(sign, code));
     format!("file:{path}?immutable=1")
 }
 
-/// Makes the tables where they are missing.
+/// Creates missing tables.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
-    // Set for the file once and for all; a second process that sets it at the same time would only wait.
+    // The file keeps this mode. A second process that sets it at the same time only waits.
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", FORM)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
 

@@ -1,5 +1,4 @@
-//! A store that the version before the tree of settings wrote (commit 8046d23), as SQL: its rows are found as they
-//! were.
+//! Reads a store that an older version wrote (commit 8046d23, before the tree of settings), from its SQL dump.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +8,7 @@ use rusqlite::Connection;
 use super::plan::key;
 use super::{CODE, Grid, Store, merge};
 
-/// The grids that it holds.
+/// The grids in the store.
 const GRID: &str = "data = 'wisconsin'\nhidden = 4\nepochs = 2\nlambda = [0, 1]\nregulariser = ['causal', 'constant']\n\
                     model = ['attention', 'gcn']";
 const PRUNED: &str = "data = 'wisconsin'\nhidden = 4\nepochs = 2\nmodel = 'gcn'\n\
@@ -22,7 +21,7 @@ fn connection(folder: &Path) -> Connection {
 }
 
 #[test]
-fn a_store_from_before_opens_and_its_settings_are_written_byte_for_byte() {
+fn an_older_store_opens_and_its_settings_round_trip_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     let connection = connection(folder.path());
     let records = Store::open_existing(&folder.path().join("before.db")).unwrap().records().unwrap();
@@ -36,7 +35,7 @@ fn a_store_from_before_opens_and_its_settings_are_written_byte_for_byte() {
 }
 
 #[test]
-fn the_runs_of_a_grid_have_the_keys_that_they_had() {
+fn the_keys_of_a_grid_s_runs_have_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     drop(connection(folder.path()));
     let records = Store::open(&folder.path().join("before.db")).unwrap().records().unwrap();
@@ -48,7 +47,7 @@ fn the_runs_of_a_grid_have_the_keys_that_they_had() {
 }
 
 #[test]
-fn results_of_other_code_are_shown_alone_and_counted_beside_our_own() {
+fn results_of_other_code_are_shown_only_without_our_own() {
     let folder = tempfile::tempdir().unwrap();
     let connection = connection(folder.path());
     let path = folder.path().join("before.db");

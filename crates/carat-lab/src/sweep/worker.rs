@@ -1,8 +1,7 @@
-//! Who computes what: a worker is a process at work on a store, alive as long as it holds the lock on a file of its
-//! own.
+//! A worker is a process that computes runs of a store. It is alive as long as it holds the lock on its own file.
 //!
-//! The system frees the lock when the process ends, however it ends, so that others can take over what a killed one had
-//! claimed: at once, and never from one that is merely slow.
+//! The system frees the lock when the process ends in any way. Other workers then take over its claims at once, and they never
+//! take claims from a worker that is only slow.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{File, TryLockError};
@@ -15,10 +14,10 @@ use carat::Error;
 use carat_graph::DataError;
 use carat_graph::files::TEMPORARY_PREFIX;
 
-/// A worker's file has its name and its lock long before this age.
+/// A worker's temporary file is renamed and locked long before this age.
 const BEING_MADE: Duration = Duration::from_secs(60);
 
-/// A process at work on a store.
+/// A process that computes runs of a store.
 #[derive(Debug)]
 pub(super) struct Worker {
     folder: PathBuf,
@@ -28,15 +27,15 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// This process, at work on the store at `path`.
+    /// Registers this process as a worker of the store at `path`.
     pub(super) fn new(path: &Path) -> Result<Self, Error> {
         let mut folder = path.as_os_str().to_owned();
         folder.push("-workers");
         let folder = PathBuf::from(folder);
-        // A hasher without input, freshly keyed, is the standard library's random number.
+        // The standard library has no random numbers, but it gives every hasher random keys.
         let random = RandomState::new().build_hasher().finish();
         let name = format!("{}-{random:016x}", std::process::id());
-        // Under its name only once it is locked: nobody can take it for a dead one in between.
+        // The file gets its name after it is locked, so no worker takes it for that of a dead one.
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{name}"));
         let mut attempts = 0;
         let file = loop {
@@ -45,7 +44,7 @@ impl Worker {
             attempts += 1;
             match File::create(&temporary) {
                 Ok(file) => break file,
-                // The last other worker just ended and removed the folder.
+                // The last other worker has just ended and removed the folder.
                 Err(e) if e.kind() == ErrorKind::NotFound && attempts < 100 => {}
                 Err(e) => return Err(DataError::write(&temporary, e).into()),
             }
@@ -56,12 +55,12 @@ impl Worker {
         Ok(Self { folder, name, _file: file })
     }
 
-    /// Its name, unlike any other's.
+    /// Its unique name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the worker of this name is still at work.
+    /// True while the worker of this name is running.
     pub(super) fn is_alive(&self, name: &str) -> bool {
         match File::open(self.folder.join(name)) {
             Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
@@ -72,13 +71,13 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Best effort: a file that stays is removed by the next worker.
+        // If this fails, the next worker removes the file.
         let _ = std::fs::remove_file(self.folder.join(&self.name));
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// Removes the files of workers that were killed.
+/// Removes the files of killed workers.
 fn remove_dead(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {

@@ -1,4 +1,4 @@
-//! The strength that validation chooses for one variant of CAR, among strengths that ran on the same settings.
+//! Chooses the strength of one variant of CAR by validation loss, among strengths with runs of the same settings.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ impl Candidate<'_> {
         self.comparison(Measure::ValidationLoss).map(|comparison| comparison.after.mean)
     }
 
-    /// `lambda 1`, with what else differs from the paper's method.
+    /// `lambda 1`, then the settings that differ from the paper's method.
     pub(super) fn label(&self) -> String {
         match self.method.label() {
             other if other.is_empty() => format!("lambda {}", self.lambda),
@@ -34,27 +34,27 @@ impl Candidate<'_> {
     }
 }
 
-/// What validation chose under one protocol, and everything it was chosen from.
+/// The strength that validation chose under one protocol, and all candidates.
 pub(super) struct Choice<'a> {
     pub(super) protocol: Protocol,
     /// Every strength of the variant, the weakest first. All have pairs of the same settings.
     pub(super) candidates: Vec<Candidate<'a>>,
     /// The one with the lowest mean validation loss.
     pub(super) chosen: usize,
-    /// What took no part: other variants, and strengths that ran on too few settings.
+    /// Candidates that took no part: other variants, and strengths with runs of too few settings.
     pub(super) others: Vec<Candidate<'a>>,
     against_control: Vec<Pair<'a>>,
     control: Vec<Pair<'a>>,
 }
 
 impl<'a> Choice<'a> {
-    /// Among the strengths of one variant; `None` where nothing of it pairs.
+    /// Chooses among the strengths of one variant. `None` where no run of it pairs.
     pub(super) fn of(runs: &[&'a Run], protocol: Protocol, variants: &[Method], method: &Method) -> Option<Self> {
         let runs: Vec<&'a Run> = runs.iter().copied().filter(|run| run.protocol() == protocol).collect();
         let mut candidates = strengths(&runs, method);
         let mut others = Vec::new();
-        // Means over different settings cannot be compared, and a strength that ran on a few must not cost the others
-        // theirs.
+        // Means over different settings cannot be compared, so only settings that all strengths share count. A strength
+        // with few settings is left out, or it would take settings from the others.
         let most = candidates.iter().map(|candidate| candidate.pairs.len()).max()?;
         let settings = loop {
             let settings = shared(&candidates);
@@ -86,7 +86,7 @@ impl<'a> Choice<'a> {
         Some(Self { protocol, chosen, against_control, control, candidates, others })
     }
 
-    /// What was chosen.
+    /// The chosen candidate.
     pub(super) fn candidate(&self) -> Option<&Candidate<'a>> {
         self.candidates.get(self.chosen)
     }
@@ -107,7 +107,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Every causal variant that there is, in the order of labels.
+/// Every causal variant among the runs, sorted by label.
 pub(super) fn variants(runs: &[&Run]) -> Vec<Method> {
     let mut methods: Vec<Method> = Vec::new();
     for method in runs.iter().filter_map(|run| Method::of(&run.config)).filter(Method::is_causal) {
@@ -119,18 +119,18 @@ pub(super) fn variants(runs: &[&Run]) -> Vec<Method> {
     methods
 }
 
-/// The variant that the verdict is about: the paper's where it has pairs, else the one with the most.
+/// The variant that the verdict is about: the paper's if it has pairs, else the one with the most pairs.
 pub(super) fn variant(runs: &[&Run], variants: &[Method]) -> Option<Method> {
     let pairs = |method: &Method| Pairing::of(runs, method, Opponent::Baseline).pairs.len();
     let paper = Method::paper();
     if pairs(&paper) > 0 {
         return Some(paper);
     }
-    // The last of equals wins, so the order of labels is turned.
+    // `max_by_key` takes the last of equals, so the order is reversed to take the first label.
     variants.iter().rev().map(|method| (pairs(method), method)).max_by_key(|(pairs, _)| *pairs).map(|(_, m)| m.clone())
 }
 
-/// The variant's pairs by strength, the weakest first. Pairs without a validation loss cannot take part in a choice.
+/// The variant's pairs by strength, the weakest first. Pairs without a validation loss are left out.
 fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
     let has = |run: &Run| Measure::ValidationLoss.of(&run.outcome).is_some();
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
@@ -154,7 +154,7 @@ fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
     candidates
 }
 
-/// The settings that every strength has.
+/// The settings that all candidates share.
 fn shared(candidates: &[Candidate<'_>]) -> HashSet<PairKey> {
     let settings = |candidate: &Candidate<'_>| -> HashSet<PairKey> {
         candidate.pairs.iter().map(|pair| pair.key.clone()).collect()

@@ -9,7 +9,7 @@ use crate::compare::{Comparison, Measure};
 /// Below this many pairs no one-tailed Wilcoxon test reaches p < 0.05.
 const FEWEST_PAIRS: usize = 5;
 
-/// What can be said of a change of the test loss.
+/// The direction of a change of the test loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Lowers,
@@ -18,7 +18,7 @@ enum Direction {
 }
 
 impl Direction {
-    /// Test and interval must agree: ranks can be sure of a change whose mean is not.
+    /// The test and the interval must agree: a test by ranks can be significant where the mean is uncertain.
     fn of(loss: &Comparison) -> Self {
         match loss.change() {
             Some(PairedEffect { interval: (_, high), .. }) if high < 0.0 && loss.is_better() => Self::Lowers,
@@ -34,23 +34,23 @@ pub(super) fn sentence(choice: &Choice<'_>, data: &str) -> String {
     let Some((candidate, loss)) = choice.candidate().and_then(|c| Some((c, c.comparison(Measure::TestLoss)?))) else {
         return format!("On {data}, no pair of runs under protocol {protocol} has a test loss to compare.");
     };
-    let (label, effect) = (candidate.label(), effect_words(&loss));
+    let (label, effect) = (candidate.label(), describe_effect(&loss));
     let mut text = format!("On {data}, CAR {effect} at {label} under protocol {protocol}");
     if loss.pairs < FEWEST_PAIRS {
         let pairs = format::counted(loss.pairs, "pair");
         let is = if loss.pairs == 1 { "is" } else { "are" };
         text.push_str(&format!("; {pairs} {is} too few to be sure of anything: sweep more settings or seeds."));
     } else {
-        text.push_str(&control_words(choice, Direction::of(&loss)));
+        text.push_str(&describe_control(choice, Direction::of(&loss)));
     }
-    text.push_str(&validation_words(choice));
+    text.push_str(&describe_validation(choice));
     text
 }
 
 /// `lowers the test loss by 4.2 % (95 % interval 2.1 % to 6.3 %, p 3e-4, 36 pairs)`.
-fn effect_words(loss: &Comparison) -> String {
+fn describe_effect(loss: &Comparison) -> String {
     let pairs = format::counted(loss.pairs, "pair");
-    let better = p_words(loss.p_better);
+    let better = p_text(loss.p_better);
     let Some(PairedEffect { mean, interval: (low, high), .. }) = loss.percent() else {
         return format!("has a test loss that cannot be compared in percent (p {better}, {pairs})");
     };
@@ -61,7 +61,7 @@ fn effect_words(loss: &Comparison) -> String {
         ),
         Direction::Raises => format!(
             "raises the test loss by {mean:.1} % (95 % interval {low:.1} % to {high:.1} %, p of harm {}, {pairs})",
-            p_words(loss.p_worse)
+            p_text(loss.p_worse)
         ),
         Direction::Unclear => {
             let [mean, low, high] = [mean, low, high].map(|value| format::signed(value, 1));
@@ -71,12 +71,12 @@ fn effect_words(loss: &Comparison) -> String {
     }
 }
 
-fn p_words(p: Option<f64>) -> String {
+fn p_text(p: Option<f64>) -> String {
     p.map_or(format::UNDEFINED.to_string(), format::probability)
 }
 
-/// Whether the effect is causal or smoothing.
-fn control_words(choice: &Choice<'_>, car: Direction) -> String {
+/// Whether the effect is causal signal or smoothing.
+fn describe_control(choice: &Choice<'_>, car: Direction) -> String {
     let both = choice.against_control(Measure::TestLoss).zip(choice.control(Measure::TestLoss));
     let Some((against, control)) = both else {
         return match car {
@@ -91,7 +91,7 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
     if against.pairs.min(control.pairs) < FEWEST_PAIRS {
         return "; the constant control has too few runs at this strength to tell causal signal from smoothing.".into();
     }
-    let (better, worse) = (p_words(against.p_better), p_words(against.p_worse));
+    let (better, worse) = (p_text(against.p_better), p_text(against.p_worse));
     match (car, Direction::of(&against), Direction::of(&control)) {
         (Direction::Lowers, Direction::Lowers, _) => {
             format!("; it beats a constant target (p {better}), so this is more than smoothing of attention.")
@@ -114,15 +114,15 @@ fn control_words(choice: &Choice<'_>, car: Direction) -> String {
         (Direction::Unclear, _, Direction::Lowers) => format!(
             "; a constant target does lower it (p {}): smoothing helps here, the causal effects add nothing that is \
              clear.",
-            p_words(control.p_better)
+            p_text(control.p_better)
         ),
         (Direction::Unclear, _, Direction::Raises) => "; a constant target raises it.".into(),
         (Direction::Unclear, _, Direction::Unclear) => ", and neither does a constant target.".into(),
     }
 }
 
-/// Said where a practitioner who asks the validation nodes would leave CAR out.
-fn validation_words(choice: &Choice<'_>) -> String {
+/// A remark where a practitioner who goes by validation nodes would not use CAR.
+fn describe_validation(choice: &Choice<'_>) -> String {
     let losses = choice.baseline_validation().zip(choice.candidate().and_then(|candidate| candidate.validation()));
     match losses {
         Some((without, with)) if without <= with => format!(
