@@ -1,11 +1,11 @@
-//! The demo: does causal attention regularisation turn attention away from spurious edges, on graphs whose truth is
-//! known?
+//! The demo: does causal attention regularisation turn attention away from spurious edges? It uses graphs whose spurious
+//! edges are known.
 //!
 //! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that its
 //! spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed, strength
-//! and kind share the graph, the split, the initial weights and the batches, so that they pair, and every one of the
-//! [`MEASURES`] is compared pair by pair. A further treatment is one more variant, a further measure one more of the list;
-//! tables, figures and words follow.
+//! and kind share the graph, the split, the initial weights and the batches, so they pair, and each of the [`MEASURES`] is
+//! compared pair by pair. A new treatment is one more variant and a new measure one more entry of the list; tables, figures
+//! and sentences follow.
 
 mod chart;
 mod measure;
@@ -33,7 +33,7 @@ pub use sentences::{conclusion, cost, planted_graph, statistics, treatments};
 pub use tables::{measured, summary};
 pub use treatment::Treatment;
 
-/// Most seeds; every one keeps its runs in the report.
+/// The most seeds. The report keeps the runs of every seed.
 const MOST_SEEDS: usize = 1000;
 
 /// Settings of [`run`].
@@ -41,17 +41,17 @@ const MOST_SEEDS: usize = 1000;
 pub struct DemoConfig {
     /// The graph (the generator's defaults); its seed and its shortcut are replaced.
     pub planted: PlantedConfig,
-    /// How strong the shortcut is, one after the other (0.2, 0.5, 0.8). Effects measured on training nodes tell useful
-    /// from spurious edges below about 0.5 and mistake one for the other above; the generator's file has the figures.
+    /// The strengths of the shortcut (0.2, 0.5, 0.8). Below about 0.5, effects measured on training nodes distinguish useful
+    /// from spurious edges. Above, they confuse the two; the generator's file has the figures.
     pub shortcuts: Vec<f64>,
-    /// The network and its training: `train`'s defaults, except for a width of 32 and one head, which keep the demo
-    /// short. Attention kind and seed are replaced, and what the treatment decides. Its lambda, the strength of every
+    /// The network and its training: `train`'s defaults with a width of 32 and one head, which keep the demo short.
+    /// Treatments replace the attention kind, the seed and some settings of the regulariser. Its lambda, the strength of every
     /// regulariser, is 5: of the paper's 0.1, 0.5, 1 and 5 the one with the lowest mean validation loss on other graphs
     /// (seeds 1000 to 1003 at the default strengths, mean over kinds), for CAR and for its control alike.
     pub train: TrainConfig,
     /// Attention kinds to compare (all).
     pub kinds: Vec<AttentionKind>,
-    /// Whether to train CAR at every node and its control, too (no): it takes some five times as long as CAR.
+    /// Whether to train CAR at every node and its control too (no). It takes about five times as long as CAR.
     pub every_node: bool,
     /// The first seed (0).
     pub first_seed: u64,
@@ -74,7 +74,7 @@ impl Default for DemoConfig {
     }
 }
 
-/// One kind of network under one treatment, on the graphs of one strength where they have one.
+/// One attention kind under one treatment, on graphs of one strength of the shortcut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Setting {
     shortcut: Option<f64>,
@@ -105,7 +105,7 @@ impl DemoConfig {
         Ok(())
     }
 
-    /// How many networks [`run`] trains.
+    /// The number of networks that [`run`] trains.
     pub fn runs(&self) -> usize {
         self.settings().len().saturating_mul(self.seeds)
     }
@@ -116,7 +116,7 @@ impl DemoConfig {
         Treatment::ALL.into_iter().filter(move |treatment| self.every_node || !every_node.contains(treatment))
     }
 
-    /// Every arm: by strength and kind, and at the end those whose graph has no spurious edges and so no shortcut.
+    /// Every arm, sorted by strength and kind. Arms whose graph has no spurious edges, and so no shortcut, come last.
     fn settings(&self) -> Vec<Setting> {
         let shortcuts = self.shortcuts.iter().copied().map(Some).chain([None]);
         let cells = shortcuts.flat_map(|shortcut| self.kinds.iter().map(move |&kind| (shortcut, kind)));
@@ -127,8 +127,8 @@ impl DemoConfig {
         arms.collect()
     }
 
-    /// The graph of one seed. Without a shortcut, the useful edges of the first strength: how they are drawn does not
-    /// depend on it, so that one strength can stand for all.
+    /// The graph of one seed. Without a shortcut it has the useful edges of the first strength; these edges are the same for
+    /// all strengths.
     fn graph(&self, shortcut: Option<f64>, seed: u64) -> Result<Dataset, Error> {
         let any = self.shortcuts.first().copied().unwrap_or(self.planted.shortcut);
         let config = PlantedConfig { seed, shortcut: shortcut.unwrap_or(any), ..self.planted.clone() };
@@ -137,7 +137,7 @@ impl DemoConfig {
     }
 }
 
-/// The same nodes, words, labels and split with the useful edges only.
+/// The same nodes, features, labels and split with only the useful edges.
 fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
     let truth = dataset.spurious().cloned().unwrap_or_default();
     let useful: Vec<bool> = truth.iter().map(|spurious| !spurious).collect();
@@ -146,8 +146,8 @@ fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
     Ok(Dataset::new(parts)?)
 }
 
-/// Draws the graphs, trains every arm on each, in parallel, and sums up. The report depends on `config` alone.
-/// `finished` is told after each of the [`DemoConfig::runs`] how many are done.
+/// Draws the graphs, trains every arm on each of them in parallel, and reports the results, which depend only on `config`.
+/// `finished` is called with the number of finished runs after each of the [`DemoConfig::runs`].
 pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<DemoReport, Error> {
     config.check()?;
     let first = config.graph(config.shortcuts.first().copied(), config.first_seed)?;
@@ -168,7 +168,7 @@ pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<Dem
     Ok(DemoReport::new(config.clone(), GraphReport::of(&first), arms))
 }
 
-/// One run and what its attention does.
+/// Trains one run, and measures its attention.
 fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<Run, Error> {
     let dataset = config.graph(setting.shortcut, seed)?;
     let settings = setting.treatment.settings(&config.train).arch(setting.kind).seed(seed);
@@ -192,7 +192,7 @@ fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<Run, Error>
         spurious: attention_on_spurious(&network, &dataset, &split.test),
         epochs,
         kept_epoch: best_epoch,
-        // Not timed: the report depends on the settings alone.
+        // Not timed, because the report depends only on the settings.
         train_seconds: 0.0,
     };
     Ok(Run { config: settings, outcome })

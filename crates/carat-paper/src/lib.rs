@@ -1,4 +1,5 @@
-//! The paper's tables and figures, computed anew ([`reproduce`]), and a demo on graphs whose truth is known ([`demo`]).
+//! Recomputes the paper's tables and figures ([`reproduce`]), and a demo on graphs whose spurious edges are known
+//! ([`demo`]).
 //!
 //! ```
 //! use carat_paper::demo::{self, DemoConfig};
@@ -15,7 +16,7 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
-//! The report on a store, whatever runs it holds:
+//! The report on any store:
 //!
 //! ```
 //! use std::path::Path;

@@ -1,4 +1,4 @@
-//! A measure against the strength of the shortcut: every run, and lines through the means of each treatment.
+//! Charts of a measure against the strength of the shortcut: a dot per run, and lines through the means of each treatment.
 
 use carat_lab::compare::Measure;
 use carat_nn::AttentionKind;
@@ -36,7 +36,7 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
     }
 }
 
-/// What is drawn for one attention kind; `span` is the distance between the ends of the horizontal axis.
+/// The marks of one attention kind. `span` is the length of the horizontal axis.
 fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments: &[Treatment], span: f64) -> Vec<Mark> {
     let name = Reference::of(measure).label().to_string();
     let mut lines = vec![Mark::Guide { points: reference(report, measure, kind), name }];
@@ -60,7 +60,7 @@ fn marks(report: &DemoReport, measure: Measure, kind: AttentionKind, treatments:
         let tip = format!("{kind}, {name}: mean {}", means.join(", "));
         lines.push(Mark::Line { points, series, tip });
     }
-    // Dots last: a line over a dot would answer in its place when a reader points at it.
+    // Dots come last, because a line over a dot would hide the dot's tooltip.
     lines.into_iter().chain(dots).collect()
 }
 

@@ -8,7 +8,7 @@ use super::{
     treatments,
 };
 
-/// The whole page: what came out, a figure and a table per measure, what was measured and how to repeat it.
+/// The whole page: the results, a figure and a table per measure, the method, and the command that repeats the demo.
 pub fn page(report: &DemoReport) -> String {
     let mut page = Page::new("carat demo: does attention turn away from spurious edges?");
     page.paragraph(&planted_graph(report));
@@ -77,7 +77,7 @@ fn method(report: &DemoReport) -> String {
     )
 }
 
-/// Where lambda comes from. What is known of the default holds for the default settings only.
+/// How lambda was chosen. The default was chosen for the default settings, so only they explain it.
 fn strength(config: &DemoConfig) -> String {
     let lambda = &config.train.regulariser.lambda;
     let default = DemoConfig::default();

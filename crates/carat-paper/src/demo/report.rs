@@ -1,4 +1,4 @@
-//! What the demo found, in the form that `--json` prints and the page shows.
+//! The demo's results, as `--json` prints them and the page shows them.
 
 use carat_graph::{Dataset, Flags};
 use carat_lab::AttentionOnSpurious;
@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::{DemoConfig, MEASURES, Setting, Treatment};
 
-/// Everything that [`super::run`] found.
+/// The results of [`super::run`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DemoReport {
     /// The first graph.
@@ -23,7 +23,7 @@ pub struct DemoReport {
     pub config: DemoConfig,
 }
 
-/// One of the planted graphs, which differ little in what is told here.
+/// The first planted graph. The others hardly differ in these figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GraphReport {
     /// Nodes.
@@ -51,7 +51,7 @@ pub struct ArmReport {
     pub treatment: Treatment,
     /// Mean cross-entropy over test nodes.
     pub test_loss: Spread,
-    /// Share of test nodes predicted right.
+    /// Share of test nodes that are predicted correctly.
     pub test_accuracy: Spread,
     /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
     pub attention_auc: Option<Spread>,
@@ -62,13 +62,13 @@ pub struct ArmReport {
     /// Probability that attention ranks a useful in-edge above a spurious one.
     pub useful_above_spurious: Option<Spread>,
     /// The runs, by seed.
-    #[serde(serialize_with = "in_short")]
+    #[serde(serialize_with = "reported")]
     pub runs: Vec<Run>,
 }
 
-/// What is told of a run whose settings are known.
+/// The part of a run that the report prints.
 #[derive(Serialize)]
-struct Short {
+struct ReportedRun {
     seed: u64,
     val_loss: f64,
     test_loss: Option<f64>,
@@ -79,8 +79,8 @@ struct Short {
     best_epoch: usize,
 }
 
-fn in_short<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(runs.iter().map(|Run { config, outcome }| Short {
+fn reported<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(runs.iter().map(|Run { config, outcome }| ReportedRun {
         seed: config.seed,
         val_loss: outcome.val_loss,
         test_loss: outcome.test_loss,
@@ -107,15 +107,15 @@ pub struct CaseReport {
     pub measure: Measure,
     /// The treatment's value less its opponent's.
     pub change: Spread,
-    /// One-tailed paired Wilcoxon test: the probability of so clear an improvement by chance.
+    /// The probability that chance alone gives an improvement at least this clear (one-tailed paired Wilcoxon test).
     pub p_better: f64,
-    /// The same of so clear a change for the worse.
+    /// The same probability for a change for the worse.
     pub p_worse: f64,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Verdict,
 }
 
-/// Which way a comparison points.
+/// The conclusion of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -123,7 +123,7 @@ pub enum Verdict {
     Better,
     /// Clearly worse.
     Worse,
-    /// The runs do not tell.
+    /// Neither is clear.
     Unclear,
 }
 
@@ -185,7 +185,7 @@ impl ArmReport {
         spread(&self.runs, measure)
     }
 
-    /// The way that its runs are regularised; `None` for plain ones.
+    /// The method of its runs; `None` for baselines.
     fn method(&self) -> Option<Method> {
         Method::of(&self.runs.first()?.config)
     }
@@ -242,7 +242,7 @@ impl DemoReport {
         self.arms.iter().find(|arm| arm.shortcut == shortcut && arm.arch == kind && arm.treatment == treatment)
     }
 
-    /// The treatments that are compared, each with its opponents.
+    /// Every treatment that is compared, with each of its opponents.
     pub fn matches(&self) -> impl Iterator<Item = (Treatment, Treatment)> {
         let treatments = self.config.treatments();
         treatments.flat_map(|treatment| treatment.opponents().map(move |against| (treatment, against)))

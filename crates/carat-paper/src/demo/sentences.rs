@@ -1,5 +1,5 @@
-//! What the demo says in words, the same on the terminal and on the page. Whatever is said about the outcome is chosen
-//! by the comparisons' verdicts.
+//! The demo's sentences, the same on the terminal and on the page. The verdicts of the comparisons decide which sentences
+//! about the outcome are used.
 
 use carat_lab::compare::Measure;
 use carat_report::format::list;
@@ -22,7 +22,7 @@ pub fn planted_graph(report: &DemoReport) -> String {
     )
 }
 
-/// What was done about the spurious edges, as name and meaning.
+/// The treatments: names and meanings.
 pub fn treatments(report: &DemoReport) -> Vec<(&'static str, &'static str)> {
     report.config.treatments().map(|treatment| (treatment.label(), treatment.meaning())).collect()
 }
@@ -40,7 +40,7 @@ pub fn statistics(report: &DemoReport) -> String {
     if seeds >= Verdict::FEWEST_SEEDS { text } else { format!("{text} {}", too_few(seeds)) }
 }
 
-/// What there is to win: the accuracy without spurious edges.
+/// The accuracy without spurious edges: the most that a treatment can gain.
 pub fn cost(report: &DemoReport) -> String {
     let kinds = report.config.kinds.iter().filter_map(|&kind| {
         let arm = report.arm(None, kind, Treatment::Oracle)?;
@@ -49,7 +49,7 @@ pub fn cost(report: &DemoReport) -> String {
     format!("With the useful edges only, test accuracy is {}.", list(&kinds.collect::<Vec<_>>()))
 }
 
-/// What CAR does against the baseline, and whether it does more than its control, which only smooths attention.
+/// What CAR changes compared with the baseline, and whether it does more than its control, which only smooths attention.
 pub fn conclusion(report: &DemoReport) -> Vec<String> {
     if report.config.seeds < Verdict::FEWEST_SEEDS {
         return vec![too_few(report.config.seeds)];
@@ -64,7 +64,7 @@ pub fn conclusion(report: &DemoReport) -> Vec<String> {
 
 fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
     let counts = |measure| Counts::of(report, (treatment, Treatment::Baseline), measure);
-    let words = |measure: Measure| {
+    let changes = |measure: Measure| {
         let Counts { better, worse, .. } = counts(measure);
         format!("clearly lower {} in {}, clearly higher in {}", measure.name(), number(better), number(worse))
     };
@@ -72,8 +72,8 @@ fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
         "Against the baseline, over {} cases (a strength of the shortcut and an attention kind), {} has {}; and {}.",
         counts(Measure::TestLoss).all(),
         treatment.label(),
-        words(Measure::TestLoss),
-        words(Measure::SpuriousAttention)
+        changes(Measure::TestLoss),
+        changes(Measure::SpuriousAttention)
     )
 }
 
@@ -92,20 +92,20 @@ fn against_control(report: &DemoReport, treatment: Treatment, control: Treatment
             number(worse)
         ),
     };
-    let words = [
+    let outcomes = [
         (Verdict::Better, "clearly lower"),
         (Verdict::Worse, "clearly higher"),
         (Verdict::Unclear, "not clearly different"),
     ];
-    let outcomes = words.into_iter().filter_map(|(verdict, words)| {
+    let outcomes = outcomes.into_iter().filter_map(|(verdict, outcome)| {
         let places = places(report, report.comparisons_of(pair, Measure::TestLoss).filter(|c| c.verdict == verdict));
-        (!places.is_empty()).then(|| format!("{words} at {places}"))
+        (!places.is_empty()).then(|| format!("{outcome} at {places}"))
     });
     let outcomes: Vec<String> = outcomes.collect();
     format!("{answer}: against its control's, its test loss is {}.", outcomes.join(", "))
 }
 
-/// How many comparisons come out which way.
+/// The number of comparisons by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     better: usize,
@@ -128,7 +128,7 @@ fn number(count: usize) -> String {
     if count == 0 { "none".to_string() } else { count.to_string() }
 }
 
-/// Strengths of the shortcut, with the kinds where they are not all.
+/// Strengths of the shortcut. Attention kinds are added where only some have such a comparison.
 fn places<'a>(report: &DemoReport, comparisons: impl Iterator<Item = &'a CaseReport>) -> String {
     let comparisons: Vec<&CaseReport> = comparisons.collect();
     let places = report.config.shortcuts.iter().filter_map(|&shortcut| {

@@ -5,8 +5,8 @@ use carat_report::{Cell, Column, Table, format};
 
 use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
-/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
-/// signal differs from the baseline and from its control. One table per such treatment.
+/// A measure at every strength of the shortcut, for every attention kind. One table per treatment with a causal signal: means
+/// over seeds, and its differences from the baseline and from its control.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
     let table = |(treatment, control): (Treatment, Treatment)| {
@@ -42,7 +42,7 @@ pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     causal.map(table).collect()
 }
 
-/// How many attention kinds come out which way, for every comparison, measure and strength of the shortcut.
+/// The number of attention kinds by verdict, for every comparison, measure and strength of the shortcut.
 pub fn summary(report: &DemoReport) -> Table {
     let mut columns = ["treatment", "against", "measure"].map(Column::text).to_vec();
     columns.extend(report.config.shortcuts.iter().map(|shortcut| Column::text(format!("shortcut {shortcut}"))));
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_name_what_there_is() {
+    fn counts_name_only_verdicts_that_occur() {
         use Verdict::{Better, Unclear, Worse};
         assert_eq!(counts(&[Worse, Better, Better]), "2 better, 1 worse");
         assert_eq!(counts(&[Unclear; 3]), "3 unclear");

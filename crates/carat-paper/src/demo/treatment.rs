@@ -9,16 +9,15 @@ use serde::Serialize;
 pub enum Treatment {
     /// Nothing: a plain network.
     Baseline,
-    /// Attention is pulled towards the same value on every edge. Whatever this does, no causal signal did.
+    /// Attention is pulled towards the same value on every edge, without a causal signal.
     Control,
     /// Attention is pulled towards the effects of deleting edges: causal attention regularisation as in the paper.
     Car,
     /// The control of [`Treatment::EveryNode`]: attention of every node is pulled towards uniform attention.
     EveryNodeControl,
-    /// As [`Treatment::Car`] with every node for an entity, labelled or not, and distributions for targets.
+    /// Like [`Treatment::Car`], but every node is an entity, labelled or not, and targets are distributions.
     EveryNode,
-    /// The spurious edges are taken out before training and before testing. No method could know them; the figures tell
-    /// what they cost.
+    /// Spurious edges are removed before training and testing. No real method knows them; the figures show what they cost.
     Oracle,
 }
 
@@ -27,7 +26,7 @@ impl Treatment {
     pub const ALL: [Self; 6] =
         [Self::Baseline, Self::Control, Self::Car, Self::EveryNodeControl, Self::EveryNode, Self::Oracle];
 
-    /// What tables and legends say.
+    /// Its name in tables and legends.
     pub fn label(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -39,7 +38,7 @@ impl Treatment {
         }
     }
 
-    /// What it is, for those who have not read the paper.
+    /// A description for readers who have not read the paper.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Baseline => "plain training, no regulariser",
@@ -69,7 +68,7 @@ impl Treatment {
         self != Self::Oracle
     }
 
-    /// For a treatment with a causal signal: the same without one.
+    /// The same treatment without its causal signal; `None` where it has none.
     pub fn control(self) -> Option<Self> {
         match self {
             Self::Car => Some(Self::Control),
@@ -83,7 +82,7 @@ impl Treatment {
         self.control().into_iter().flat_map(|control| [Self::Baseline, control])
     }
 
-    /// The settings of training with the treatment; the strength of regularisers is that of `train`.
+    /// The training settings of the treatment. The strength of regularisers is that of `train`.
     pub(super) fn settings(self, train: &TrainConfig) -> TrainConfig {
         let train = train.clone();
         match self {

@@ -11,9 +11,9 @@ use super::draft::{HOW_TO_READ, PROTOCOLS, families, rows, short_name};
 use super::finding::{Answer, Finding};
 use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
-/// Each is held against the baseline.
+/// Arms that are compared with the baseline.
 const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
-/// Causal is held against each.
+/// Arms that causal is compared with.
 const OTHERS: [Arm; 3] = [Arm::Vote, Arm::Random, Arm::Constant];
 const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
 
@@ -107,13 +107,14 @@ fn p_of(pairing: Option<&Pairing<'_>>, data: &str, protocol: Protocol, measure: 
     Comparison::of(&pairing?.on(data, protocol), measure)?.p_better
 }
 
-/// The paper's criterion: in how many datasets causal's p against the baseline is below the vote's, and of how many.
+/// The paper's criterion: the number of datasets in which causal's p against the baseline is below the vote's, and the number
+/// of datasets compared.
 fn above_vote(arms: &Arms<'_>, scope: &Scope, protocol: Protocol) -> (usize, usize) {
     let both = scope.datasets.iter().filter(|data| grids::counts(data)).filter_map(|data| {
         let p = |arm: usize| p_of(arms.against_baseline.get(arm), data, protocol, Measure::TestLoss);
         Some((p(0)?, p(1)?))
     });
-    // Few pairs have a smallest p, and two arms that both reach it say nothing about which is ahead.
+    // With few pairs p has a lower bound. Two arms that both reach it cannot be ranked.
     let both: Vec<(f64, f64)> = both.filter(|(causal, vote)| causal != vote).collect();
     (both.iter().filter(|(causal, vote)| causal < vote).count(), both.len())
 }

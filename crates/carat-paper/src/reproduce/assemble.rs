@@ -1,4 +1,4 @@
-//! Whole reports: what some items come to, or whatever stores hold.
+//! Whole reports: on chosen items, or on everything in a store.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,12 +13,12 @@ use super::inputs::{Inputs, key};
 use super::overview::overview;
 use super::{Item, Scope, Studies, items};
 
-/// The report on some items, in their order, and for every dataset whether CAR helps there. It draws what runs and studies
-/// hold, and computes nothing.
+/// The report on some items, in their order, with a verdict on every dataset. It draws runs and studies, and computes
+/// nothing else.
 pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Studies) -> Result<Report, Error> {
     let drawn = |item| section(item, &Inputs::of(item, &merged.runs, scope, studies)?);
     let mut sections = items.iter().copied().map(drawn).collect::<Result<Vec<_>, _>>()?;
-    // A section for each of 33 synthetic graphs would bury the rest; they have a study of their own.
+    // The 33 synthetic graphs have a study of their own; a section for each of them would hide the rest.
     let is_synthetic = |data: &str| scope.synthetic.iter().any(|(name, _)| name == data);
     let is_shown = |config: &TrainConfig| config.model == ModelKind::Attention && !is_synthetic(&config.data.name);
     let runs: Vec<Run> = merged.runs.iter().filter(|run| is_shown(&run.config)).cloned().collect();
@@ -28,7 +28,7 @@ pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Stu
     let is_public = |data: &String| super::paper::place(data).is_some() || scope.graph_sets.contains(data);
     let own_data = !runs.iter().any(|run| is_public(&run.config.data.name));
     if own_data {
-        // For somebody's own graph this is the question.
+        // For a user's own graph, the verdict is the question.
         sections.splice(0..0, verdicts);
     } else {
         sections.extend(verdicts);
@@ -41,12 +41,12 @@ pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Stu
     })
 }
 
-/// The report on whatever stores hold, and its studies: the items that have at least one run there that is no plain attention
-/// network.
+/// The report on all results of a store, with its studies. It shows the items that have at least one run in the store that
+/// is regularised or is not an attention network.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
-    let telling = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());
-    let at_hand: HashSet<String> = telling.map(|run| key(&run.config)).collect::<Result<_, _>>()?;
+    let relevant = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());
+    let stored: HashSet<String> = relevant.map(|run| key(&run.config)).collect::<Result<_, _>>()?;
     let mut shown = Vec::new();
     for item in items() {
         let mut runs = Vec::new();
@@ -56,7 +56,7 @@ pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
         // The table of datasets needs no runs.
         let mut found = runs.is_empty() && !scope.datasets.is_empty();
         for run in &runs {
-            found |= at_hand.contains(&key(run)?);
+            found |= stored.contains(&key(run)?);
         }
         if found {
             shown.push(item);

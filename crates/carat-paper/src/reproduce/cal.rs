@@ -11,10 +11,10 @@ use super::draft::{PROTOCOLS, rows};
 use super::finding::{Answer, Finding};
 use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 
-/// CAL is made of GAT layers, so it is held against GAT.
+/// CAL has GAT layers, so it is compared with GAT.
 const KIND: &str = "gat";
 
-/// CAL beside GAT with and without CAR.
+/// CAL compared with GAT, with and without CAR.
 pub(super) struct CalComparison;
 
 impl Item for CalComparison {
@@ -97,7 +97,7 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
     match (data, scope.quick) {
         (grids::LARGE, _) | ("pubmed" | "chameleon" | "squirrel", true) => None,
         (_, true) => Some(strengths(grid.with("hidden", [128]).with("heads", [4]), &[0.2, 1.0])),
-        // Three hundred trainings of a minute each, and more at the larger width.
+        // The whole grid would be 300 trainings of a minute each, and longer at the larger width.
         ("pubmed" | "squirrel", false) => {
             Some(strengths(grid.with("hidden", [128]).with("heads", [1, 4]), &[0.2, 0.6, 1.0]))
         }
@@ -108,7 +108,7 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
     }
 }
 
-/// The runs of what is compared.
+/// The runs of each method.
 struct Methods<'a> {
     cal: Vec<&'a Run>,
     plain: Vec<&'a Run>,
@@ -123,7 +123,7 @@ impl<'a> Methods<'a> {
         Ok(Self { cal: found.runs.clone(), plain, car })
     }
 
-    /// What each method came to: CAL, GAT, GAT + CAR.
+    /// The figures of each method: CAL, GAT, GAT + CAR.
     fn figures(&self, data: &str, protocol: Protocol) -> [Option<Figures<'a>>; 3] {
         [&self.cal, &self.plain, &self.car].map(|runs| Figures::of(runs, data, protocol))
     }
@@ -201,7 +201,7 @@ impl<'a> Methods<'a> {
     }
 }
 
-/// In how many datasets what is above what, under one protocol.
+/// The number of datasets in which one figure is above another, under one protocol.
 struct Compared {
     protocol: Protocol,
     /// Datasets with runs of CAL.
@@ -285,7 +285,7 @@ mod tests {
     use carat_lab::compare::made_up;
 
     #[test]
-    fn what_is_above_the_paper_is_said_and_what_is_missing_too() {
+    fn sentences_name_gains_over_the_paper_and_missing_runs() {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
         let runs = [cal(0.2, 0, 0.7, 1.0), cal(1.0, 0, 0.8, 2.0)];
         let found = ItemRuns::of(&runs, &CalComparison.grids(&scope)).unwrap();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn car_is_held_against_cal_as_the_paper_does_and_fairly() {
+    fn car_is_compared_with_cal_by_the_paper_s_rule_and_by_validation() {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
         let car = |hidden: usize, accuracy: f64, val_loss: f64| {
             let mut run = made_up::regularised("cora", hidden, 1.0, 1.0);

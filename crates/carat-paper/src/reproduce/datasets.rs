@@ -1,4 +1,4 @@
-//! The appendix's table of dataset statistics.
+//! The appendix's table of dataset statistics, ours beside the paper's.
 
 use carat::Error;
 use carat_lab::sweep::Grid;
@@ -6,7 +6,7 @@ use carat_report::{Cell, Table, format};
 
 use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
-/// Sizes, splits and homophily of the data at hand.
+/// Sizes, splits and homophily of the datasets.
 pub(super) struct Datasets;
 
 impl Item for Datasets {
@@ -39,7 +39,7 @@ impl Item for Datasets {
             let theirs = [figures.classes, figures.nodes, figures.edges, figures.splits];
             let (degree, homophily) = (sizes.mean_degree, sizes.homophily);
             let same_degree = format!("{degree:.1}") == format!("{:.1}", figures.mean_degree);
-            // Rounded like the paper's: its table has two decimals.
+            // The paper's table has two decimals.
             let same_homophily = homophily.is_some_and(|h| (h - figures.homophily).abs() < 0.0051);
             if ours != theirs || !same_degree || !same_homophily {
                 differing.push(paper::title(figures.data));
@@ -94,7 +94,7 @@ mod tests {
     use carat_report::Block;
 
     #[test]
-    fn data_that_is_not_there_is_said_and_stops_nothing() {
+    fn missing_data_is_named_and_is_no_error() {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
         let section = section(&Datasets, &[], &scope);
         let Some(Block::Points(points)) = section.blocks.get(2) else { panic!("{section:?}") };

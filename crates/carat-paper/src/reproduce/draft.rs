@@ -1,4 +1,4 @@
-//! How a section is drawn: what the paper found, what is found here, from which runs.
+//! The form of a section: what the paper says, what was found here, and from which runs.
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Family, Measure, Pairing};
@@ -11,7 +11,7 @@ use super::{Item, Scope, grids, paper};
 /// Both protocols, the paper's first.
 pub(super) const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 
-/// How probabilities are to be read.
+/// How to read probabilities.
 pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, kind, L, K, F, seed and protocol. p is how \
      often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon signed-rank test, as in the \
      paper); small is good. Changes in percent are of the baseline's mean over the same pairs, unless a table says otherwise. \
@@ -52,7 +52,7 @@ pub(super) fn short_name(measure: Measure) -> &'static str {
 #[derive(Debug)]
 pub struct Draft {
     blocks: Vec<Block>,
-    /// Regularised runs that had nothing to be compared with.
+    /// Regularised runs without an opponent.
     unused: usize,
 }
 
@@ -61,7 +61,7 @@ impl Draft {
         self.blocks.push(Block::Paragraph(text.into()));
     }
 
-    /// What is found here, one point per sentence.
+    /// Lists the results, one point per sentence.
     pub(super) fn found(&mut self, sentences: Vec<String>) {
         self.paragraph("Found here:");
         let points = sentences.iter().map(|sentence| format!("{}.", format::capitalised(sentence)));
@@ -76,12 +76,12 @@ impl Draft {
         self.blocks.push(Block::Chart(chart));
     }
 
-    /// Counts regularised runs that had nothing to be compared with.
+    /// Counts regularised runs without an opponent.
     pub(super) fn unused(&mut self, runs: usize) {
         self.unused += runs;
     }
 
-    /// Says which runs the section rests on.
+    /// Says which runs the section uses.
     fn runs(&mut self, grid: &str, found: &ItemRuns<'_>) {
         let present = format::counted(found.runs.len(), "run");
         let expected = format::thousands(found.expected);
@@ -127,7 +127,7 @@ pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, E
     Ok(Section::new(item.name(), item.about().title, draft.blocks))
 }
 
-/// Computes the runs that are missing.
+/// The command that computes the missing runs.
 fn command(item: &dyn Item, scope: &Scope) -> String {
     let (splits, seeds) = (scope.splits.iter().max(), scope.seeds.iter().max());
     let flags = [

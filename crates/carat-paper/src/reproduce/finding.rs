@@ -1,4 +1,4 @@
-//! What became of the paper's claims, for the top of a report.
+//! Whether the paper's claims hold here, for the top of a report.
 
 use carat::Protocol;
 use carat_lab::compare::Family;
@@ -12,20 +12,20 @@ pub struct Finding {
     pub item: &'static str,
     /// The claim, as a short sentence without its full stop.
     pub claim: String,
-    /// What the paper reports; `None` where the claim goes beyond the paper.
+    /// The paper's figure; `None` where the paper does not make the claim.
     pub paper: Option<String>,
-    /// What is found here, one answer per protocol.
+    /// The results here, one per protocol.
     pub answers: Vec<Answer>,
 }
 
-/// What is found under one protocol.
+/// The result under one protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The protocol.
     pub protocol: Protocol,
-    /// In numbers.
+    /// The numbers.
     pub text: String,
-    /// In a word.
+    /// The conclusion.
     pub verdict: Verdict,
 }
 
@@ -40,21 +40,21 @@ impl Answer {
 /// Whether a claim holds here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// In at least the paper's share of datasets.
+    /// It holds in at least the paper's share of datasets.
     Reproduced,
-    /// In fewer, but at least half of them.
+    /// It holds in fewer, but in at least half of them.
     Partly,
-    /// In less than half.
+    /// It holds in less than half.
     NotReproduced,
-    /// Less than half of the paper's number of datasets has runs.
+    /// Fewer than half as many datasets as in the paper have runs.
     TooFew,
-    /// There are no runs to tell.
+    /// There are no runs.
     Unknown,
 }
 
 impl Verdict {
-    /// Of a claim that the paper has in `claimed` of its datasets, and we in `found` of ours. The paper's share is
-    /// rounded down to whole datasets.
+    /// For a claim that holds in `claimed` of the paper's datasets and in `found` of ours. The paper's share is rounded down
+    /// to whole datasets.
     pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
         match (found, ours) {
             (_, 0) => Self::Unknown,
@@ -65,7 +65,7 @@ impl Verdict {
         }
     }
 
-    /// Of a claim about all datasets at once, of which we have `ours`.
+    /// For a claim about all datasets together, of which we have `ours`.
     pub fn of_all(holds: bool, ours: usize) -> Self {
         match (holds, ours) {
             (_, 0) => Self::Unknown,
@@ -75,7 +75,7 @@ impl Verdict {
         }
     }
 
-    /// Of a claim about attention kinds that holds for `found` of those that have runs.
+    /// For a claim about attention kinds that holds for `found` of the kinds with runs.
     pub fn of_kinds(found: usize, kinds: usize) -> Self {
         match (found, kinds) {
             (_, 0) => Self::Unknown,
@@ -85,7 +85,7 @@ impl Verdict {
         }
     }
 
-    /// In words.
+    /// Its text in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
@@ -98,7 +98,7 @@ impl Verdict {
 }
 
 impl Finding {
-    /// Of a claim about a number of datasets.
+    /// A claim about a number of datasets.
     pub(super) fn counted(item: &'static str, claim: &str, claimed: usize, families: &[Family]) -> Self {
         let answer = |family: &Family| Answer {
             protocol: family.protocol,
@@ -122,7 +122,7 @@ impl Finding {
         }
     }
 
-    /// Of a question about datasets that the paper does not ask.
+    /// A question about datasets that the paper does not ask.
     pub(super) fn beyond(item: &'static str, claim: &str, families: &[Family]) -> Self {
         Self { paper: None, ..Self::counted(item, claim, paper::COUNTED, families) }
     }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_decide() {
+    fn shares_of_datasets_decide() {
         assert_eq!(Verdict::of(7, 7, 8), Verdict::Reproduced);
         assert_eq!(Verdict::of(6, 7, 8), Verdict::Partly);
         // 7 of 8 is 6.1 of 7.

@@ -1,4 +1,4 @@
-//! Beyond the paper's tables: its method where graphs are classified, by 10-fold cross-validation.
+//! Beyond the paper's tables: its method for graph classification, by 10-fold cross-validation.
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Method, Opponent, Pair, Pairing};
@@ -12,10 +12,10 @@ use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 /// Folds of the cross-validation.
 const FOLDS: i64 = 10;
-/// Strengths of the regulariser, and the one that the quick subset has.
+/// Strengths of the regulariser, and the strength of the quick subset.
 const STRENGTHS: [f64; 2] = [1.0, 5.0];
 const QUICK_STRENGTH: f64 = 1.0;
-/// The smallest set, the one that the quick subset has.
+/// The smallest set, which is the quick subset.
 const QUICK_SET: &str = "MUTAG";
 
 /// Accuracy on sets of graphs.
@@ -58,7 +58,7 @@ impl Item for Graphs {
         let Inputs { found, scope, .. } = inputs;
         let study = Study::of(found, scope);
         draft.found(study.sentences());
-        draft.table(study.beside_literature());
+        draft.table(study.with_published());
         for protocol in PROTOCOLS {
             draft.table(study.tests(protocol));
         }
@@ -81,7 +81,7 @@ impl Item for Graphs {
     }
 }
 
-/// How a set is trained on.
+/// The training settings of a set.
 struct Training {
     data: &'static str,
     batch_size: i64,
@@ -90,7 +90,7 @@ struct Training {
 }
 
 /// Chosen by the validation loss of plain networks: on all folds of MUTAG, on one of the others. PROTEINS has a feature
-/// of large numbers, which takes small steps.
+/// with large values, which needs small steps.
 const TRAININGS: [Training; 3] = [
     Training { data: "MUTAG", batch_size: 32, learning_rate: 0.01, epochs: 200 },
     Training { data: "PROTEINS", batch_size: 64, learning_rate: 0.001, epochs: 100 },
@@ -164,12 +164,12 @@ impl<'a> Study<'a> {
                 }
             }
         }
-        sentences.extend(self.sets.iter().filter_map(|data| self.standing(data)));
+        sentences.extend(self.sets.iter().filter_map(|data| self.compared_with_published(data)));
         sentences
     }
 
-    /// The best kind's baseline on a set beside what is published.
-    fn standing(&self, data: &str) -> Option<String> {
+    /// The best baseline on a set, compared with published accuracies.
+    fn compared_with_published(&self, data: &str) -> Option<String> {
         let of_kind = |kind: &'static str| Some((kind, self.accuracy(data, kind, Protocol::Best, None)?.mean));
         let kinds = paper::KINDS.iter().filter_map(|kind| of_kind(kind.name()));
         let (kind, own) = kinds.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -187,8 +187,8 @@ impl<'a> Study<'a> {
         ))
     }
 
-    /// Ours under protocol best, then what is published.
-    fn beside_literature(&self) -> Table {
+    /// Our accuracies under protocol best, then published ones.
+    fn with_published(&self) -> Table {
         let row = |name: String, source: &str, on: &dyn Fn(&str) -> Option<Spread>| {
             let cells = SETS.map(|data| format::spread_cell(on(data), 3));
             [Cell::text(name), Cell::text(source)].into_iter().chain(cells).collect::<Vec<Cell>>()

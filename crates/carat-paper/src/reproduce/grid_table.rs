@@ -1,4 +1,4 @@
-//! Means over the grid beside the paper's, by dataset and kind: the form of the paper's loss and accuracy tables.
+//! Table 1 and the appendix's table of accuracy: means over the grid by dataset and kind, beside the paper's.
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Family, Measure, Pair, Pairing};

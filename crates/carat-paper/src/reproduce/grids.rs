@@ -20,8 +20,8 @@ pub(super) const LARGE: &str = "arxiv-tape";
 /// Datasets whose many edges make trainings slow.
 pub(super) const DENSE: [&str; 2] = ["chameleon", "squirrel"];
 
-/// Whether a dataset counts in sentences such as "in 5 of 7 datasets": arxiv-tape has other features than the paper's
-/// data and too few runs.
+/// True where a dataset counts in sentences such as "in 5 of 7 datasets". arxiv-tape does not: its features are not the
+/// paper's, and it has too few runs.
 pub(super) fn counts(data: &str) -> bool {
     data != LARGE
 }
@@ -48,13 +48,13 @@ pub(super) fn bases(scope: &Scope) -> Vec<Grid> {
     scope.datasets.iter().map(|data| base(data, scope)).collect()
 }
 
-/// The same at the strengths of the paper's ablations; arxiv-tape keeps its own.
+/// The same grid at the strengths of the paper's ablations; arxiv-tape keeps its own strengths.
 pub(super) fn strong(data: &str, scope: &Scope) -> Grid {
     let grid = base(data, scope);
     if data == LARGE { grid } else { grid.with("lambda", [0.0, 1.0, 5.0]) }
 }
 
-/// What [`bases`] holds, for readers.
+/// A description of [`bases`].
 pub(super) fn description(scope: &Scope) -> String {
     let grid = if scope.quick {
         "the quick subset of the paper's grid: three attention kinds, L 1 and 2, K 3, F 25 and 100 (Chameleon and \
@@ -66,7 +66,7 @@ pub(super) fn description(scope: &Scope) -> String {
     format!("{grid}; {}", repetitions(scope))
 }
 
-/// How often every setting is computed.
+/// A description of the splits and seeds.
 pub(super) fn repetitions(scope: &Scope) -> String {
     let list = |numbers: Vec<u64>, noun: &str| {
         let is_run = numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);

@@ -11,12 +11,12 @@ use super::draft::PROTOCOLS;
 use super::finding::{Answer, Finding, Verdict};
 use super::{About, Draft, Inputs, Item, Scope};
 
-/// Rank correlations beyond this, in either direction, are called a trend.
+/// A rank correlation beyond this, in either direction, is called a trend.
 const TREND: f64 = 0.5;
-/// With fewer levels of homophily there is no trend to speak of.
+/// The fewest levels of homophily for which a trend is reported.
 const FEWEST_LEVELS: usize = 5;
 
-/// How clear the gain is against homophily.
+/// How clear CAR's gain is at each level of homophily.
 pub(super) struct Homophily;
 
 impl Item for Homophily {
@@ -119,7 +119,7 @@ impl Study {
         Self { protocol, graphs }
     }
 
-    /// Graphs of one level of homophily each, from low to high.
+    /// The graphs, grouped by level of homophily, from low to high.
     fn levels(&self) -> impl Iterator<Item = &[Replicate]> {
         self.graphs.chunk_by(|a, b| a.homophily == b.homophily)
     }

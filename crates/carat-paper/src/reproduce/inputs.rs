@@ -1,4 +1,4 @@
-//! What an item's section rests on: those of its runs that are there, and studies.
+//! The inputs of an item's section: its finished runs, and studies.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,16 @@ use carat_lab::sweep::{Grid, Run};
 
 use super::{Item, Scope, Studies};
 
-/// Everything that a section is drawn from.
+/// The inputs of a section.
 #[derive(Debug)]
 pub struct Inputs<'a> {
     /// The item's own runs.
     pub(super) found: ItemRuns<'a>,
-    /// All finished runs, those of other items among them.
+    /// All finished runs, including those of other items.
     pub(super) runs: &'a [Run],
-    /// What is computed, and on what.
+    /// How much is computed, and on which data.
     pub(super) scope: &'a Scope,
-    /// What was computed beside runs.
+    /// Results that were computed besides runs.
     pub(super) studies: &'a Studies,
 }
 
@@ -28,17 +28,17 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The runs of an item's grids that are there, and how many there should be.
+/// The finished runs of an item's grids, and how many runs the grids have.
 #[derive(Debug, Clone)]
 pub struct ItemRuns<'a> {
-    /// Those that are there.
+    /// Finished runs.
     pub(super) runs: Vec<&'a Run>,
-    /// All that the grids have.
+    /// The number of runs in the grids.
     pub(super) expected: usize,
 }
 
 impl<'a> ItemRuns<'a> {
-    /// Takes the runs of these grids. Others would bend means over the grid, however good they are.
+    /// Takes the runs of these grids. Other runs would distort means over the grid.
     pub(super) fn of(runs: &'a [Run], grids: &[Grid]) -> Result<Self, Error> {
         let mut wanted = HashSet::new();
         for grid in grids {
@@ -62,13 +62,13 @@ impl<'a> ItemRuns<'a> {
         Pairing::of(&self.runs, &Method::paper(), Opponent::Baseline)
     }
 
-    /// Runs that are not there.
+    /// The number of runs that are missing.
     pub(super) fn missing(&self) -> usize {
         self.expected - self.runs.len()
     }
 }
 
-/// A run's settings as text: the same for equal runs only.
+/// A run's settings as text, which only equal settings share.
 pub(super) fn key(config: &TrainConfig) -> Result<String, Error> {
     serde_json::to_string(config).map_err(|e| Error::Config(e.to_string()))
 }

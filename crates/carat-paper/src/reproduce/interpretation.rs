@@ -1,7 +1,7 @@
 //! The paper's reading of attention: which citations CAR weighs up and down.
 //!
-//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained again, by
-//! `study`: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
+//! A store keeps no weights, so `study` trains the networks again; the same settings give the same weights, bit for bit. Cora
+//! has several seeds, arxiv-tape one. This takes less than a minute.
 
 mod study;
 mod tables;
@@ -20,7 +20,7 @@ use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 /// Self-citations, anchors and narrow papers.
 pub(super) struct Interpretation;
 
-/// The small graph beside the paper's.
+/// A small graph, shown beside the paper's.
 const SMALL: &str = "cora";
 
 impl Item for Interpretation {
@@ -49,7 +49,7 @@ impl Item for Interpretation {
             .into()
     }
 
-    /// All runs: the networks of a part would be trained in vain by every report on other items' runs.
+    /// The item needs all of its runs. Otherwise a report on other items' runs would train its networks too.
     fn is_ready(&self, found: &ItemRuns<'_>) -> bool {
         found.expected > 0 && found.missing() == 0
     }
@@ -103,7 +103,7 @@ fn rules() -> String {
     [Group::Anchor, Group::Narrow].map(rule).join(" ")
 }
 
-/// What became of every group, and what separates the edges best, on every dataset under both protocols.
+/// How every group moved, and what separates the edges best, on every dataset under both protocols.
 fn sentences(studied: &[Studied]) -> Vec<String> {
     let mut sentences = Vec::new();
     for study in studied {
@@ -138,7 +138,7 @@ fn sentences(studied: &[Studied]) -> Vec<String> {
     sentences
 }
 
-/// Whether the edges that went up are those that predictions need.
+/// Whether predictions need the edges that went up.
 fn causal_sentence(study: &Studied) -> Option<String> {
     let areas = PROTOCOLS.map(|protocol| {
         let areas = study.pairs(protocol).filter_map(|pair| pair.contrast(Property::Effect)).map(|c| c.separation.auc);
@@ -156,7 +156,7 @@ fn causal_sentence(study: &Studied) -> Option<String> {
     })
 }
 
-/// What became of a claim on the paper's graph.
+/// The result on a claim about the paper's graph.
 fn answer(studied: &[Studied], protocol: carat::Protocol, group: Group, claimed: Direction) -> Answer {
     let study = studied.iter().find(|study| study.data == grids::LARGE);
     let summary = study.and_then(|study| study.pairs(protocol).next()).and_then(|pair| pair.group(group));

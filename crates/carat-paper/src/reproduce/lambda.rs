@@ -1,4 +1,4 @@
-//! The appendix's percent changes by kind and strength, and the study of strength.
+//! The appendix's percent changes by kind and strength, and the study of the regulariser's strength.
 
 use carat::{Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Pair, Pairing};
@@ -94,7 +94,7 @@ struct Reductions {
     data: String,
     weak: Vec<f64>,
     strong: Vec<f64>,
-    /// Welch's p that strong ones are larger.
+    /// Welch's p that reductions at strong lambdas are larger.
     p: Option<f64>,
     adjusted: Option<f64>,
 }

@@ -10,10 +10,10 @@ use carat_report::{Block, Cell, Column, Table, format};
 use super::draft::PROTOCOLS;
 use super::{Finding, Inputs, Scope, Studies, Verdict, items, paper};
 
-/// Distinct errors that are quoted; the rest is counted.
+/// The number of distinct errors that are quoted. Further errors are counted.
 const ERRORS_SHOWN: usize = 5;
 
-/// What a reader must know to make sense of any report, own graphs included.
+/// What readers of any report must know, including reports on their own graphs.
 const HOW_TO_READ: [&str; 8] = [
     "CAR is training with the paper's causal attention regulariser; the baseline is the same training without it. \
      lambda is the strength of the regulariser, 0 the baseline's.",
@@ -33,7 +33,7 @@ const HOW_TO_READ: [&str; 8] = [
      beyond constant and random is causal signal.",
 ];
 
-/// What a reader must know first. The scope is that of the report's items.
+/// The blocks at the top of a report. The scope is that of the report's items.
 pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Result<Vec<Block>, Error> {
     let mut findings = Vec::new();
     for item in items() {
@@ -41,7 +41,7 @@ pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Res
         let inputs = Inputs::of(item, &merged.runs, scope, studies)?;
         findings.extend(item.findings(&inputs)?.into_iter().map(|finding| (title, finding)));
     }
-    let mut blocks = vec![Block::Paragraph(basis(merged, scope))];
+    let mut blocks = vec![Block::Paragraph(runs_sentence(merged, scope))];
     blocks.extend(failures(merged));
     let says_nothing_of_paper = findings.iter().all(|(_, finding)| finding.is_unknown());
     blocks.extend(answers(merged, scope, says_nothing_of_paper));
@@ -51,8 +51,8 @@ pub(super) fn overview(merged: &Merged, scope: &Scope, studies: &Studies) -> Res
     Ok(blocks)
 }
 
-/// What the report rests on.
-fn basis(merged: &Merged, scope: &Scope) -> String {
+/// The runs of the report.
+fn runs_sentence(merged: &Merged, scope: &Scope) -> String {
     let datasets: BTreeSet<&str> = merged.runs.iter().map(|run| run.config.data.name.as_str()).collect();
     let synthetic = datasets.iter().filter(|data| is_synthetic(data, scope)).count();
     let mut kinds = vec![format::counted(datasets.len() - synthetic, "dataset")];
@@ -78,7 +78,7 @@ fn basis(merged: &Merged, scope: &Scope) -> String {
     text
 }
 
-/// Which part of the paper's grid, or of one's own, how often.
+/// The part of the paper's grid or of the user's, with the number of seeds and splits.
 fn extent(merged: &Merged, scope: &Scope) -> String {
     if scope.datasets.is_empty() {
         let seeds: BTreeSet<u64> = merged.runs.iter().map(|run| run.config.seed).collect();
@@ -93,7 +93,7 @@ fn extent(merged: &Merged, scope: &Scope) -> String {
     format!("it covers {grid}, with {} and {splits}", format::counted(scope.seeds.len(), "seed"))
 }
 
-/// Why runs failed, the most frequent reasons first.
+/// The reasons of failed runs, the most frequent first.
 fn failures(merged: &Merged) -> Option<Block> {
     let mut reasons: BTreeMap<&str, Vec<&TrainConfig>> = BTreeMap::new();
     for (config, error) in &merged.failures {
@@ -115,8 +115,7 @@ fn failures(merged: &Merged) -> Option<Block> {
     (!points.is_empty()).then_some(Block::Points(points))
 }
 
-/// What became of the paper's claims, and of the questions beyond them. Findings come with the titles of their
-/// sections.
+/// The results on the paper's claims and on further questions. Findings come with the titles of their sections.
 fn claims(findings: &[(&str, Finding)], scope: &Scope) -> Vec<Block> {
     let known: Vec<&(&str, Finding)> = findings.iter().filter(|(_, finding)| !finding.is_unknown()).collect();
     if known.is_empty() {
@@ -203,7 +202,7 @@ fn table(findings: &[&(&str, Finding)]) -> Table {
     }
 }
 
-/// Whether CAR helps, on data that is not the paper's or on all.
+/// Whether CAR helps, on data that is not the paper's or on all data.
 fn answers(merged: &Merged, scope: &Scope, of_all: bool) -> Option<Block> {
     let of_paper = |data: &str| paper::place(data).is_some() || is_synthetic(data, scope);
     let datasets: BTreeSet<&str> =
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_and_is_not_reproduced_stands_at_the_top() {
+    fn the_overview_says_what_is_reproduced() {
         // Loss falls under protocol paper and rises under protocol best.
         let datasets = ["cora", "citeseer", "cornell", "wisconsin"];
         let grid = Grid::paper("")

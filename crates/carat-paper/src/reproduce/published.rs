@@ -8,14 +8,14 @@
 
 use carat_report::statistics::Spread;
 
-/// The sets, in the order of the columns.
+/// The sets of graphs, in the order of the columns.
 pub(super) const SETS: [&str; 3] = ["MUTAG", "PROTEINS", "NCI1"];
 
 /// One network of one publication.
 pub(super) struct Published {
     /// The network.
     pub(super) network: &'static str,
-    /// Where its figures stand.
+    /// Where its figures are from.
     pub(super) source: &'static str,
     accuracy: [Option<(f64, f64)>; 3],
 }
@@ -32,7 +32,7 @@ impl Published {
 const XU: &str = "Xu et al. 2019";
 const ERRICA: &str = "Errica et al. 2020";
 
-/// What stands beside ours.
+/// The networks that are compared with ours.
 pub(super) const PUBLISHED: [Published; 7] = [
     Published { network: "GIN", source: XU, accuracy: [Some((89.4, 5.6)), Some((76.2, 2.8)), Some((82.7, 1.7))] },
     Published { network: "GCN", source: XU, accuracy: [Some((85.6, 5.8)), Some((76.0, 3.2)), Some((80.2, 2.0))] },
@@ -43,7 +43,7 @@ pub(super) const PUBLISHED: [Published; 7] = [
     Published { network: "DGCNN", source: ERRICA, accuracy: [None, Some((72.9, 3.5)), Some((76.4, 1.7))] },
 ];
 
-/// What the sums of the nodes' features tell, without an edge: Errica et al.'s baseline.
+/// Errica et al.'s baseline, which sums the nodes' features and uses no edges.
 pub(super) const WITHOUT_EDGES: Published = Published {
     network: "sums of features, no edges",
     source: ERRICA,

@@ -1,5 +1,4 @@
-//! One plain training by PyTorch Geometric, timed, where a Python that has it is named. Whatever goes wrong, there is
-//! no time.
+//! Times one plain training by PyTorch Geometric, with a Python that the user names. Any failure gives no time.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +12,7 @@ use serde::Deserialize;
 
 use super::grids;
 
-/// F of the network that is timed: the one that every dataset's grid has.
+/// F of the timed network, which every dataset's grid contains.
 pub(super) const HIDDEN: usize = 25;
 /// K.
 pub(super) const HEADS: usize = 3;
@@ -22,7 +21,7 @@ pub(super) const LAYERS: usize = 2;
 
 const SCRIPT: &str = include_str!("pyg.py");
 
-/// A training takes seconds; beyond this something is wrong.
+/// A training takes seconds. After this time it is stopped.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A training without CAR, protocol best.
@@ -68,18 +67,18 @@ pub(super) fn train(python: &OsStr, dataset: &Dataset) -> Option<PlainTraining> 
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    let said = child.ok().and_then(finished);
-    // Best effort: the folder is for temporary files.
+    let output = child.ok().and_then(finished);
+    // If this fails, the system cleans its temporary folder.
     let _ = std::fs::remove_file(&path);
-    serde_json::from_str(said?.trim()).ok()
+    serde_json::from_str(output?.trim()).ok()
 }
 
-/// What the process wrote, if it ended well and in time. It writes one line, which no pipe is too small for.
+/// The process's output, if it succeeded in time. It writes one line, which fits in any pipe.
 fn finished(mut child: Child) -> Option<String> {
     let start = Instant::now();
     while child.try_wait().ok()?.is_none() {
         if start.elapsed() > PATIENCE {
-            // It may have ended in between, which is as good.
+            // Fails only if the process has just ended.
             let _ = child.kill();
             let _ = child.wait();
             return None;
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_python_that_is_none_gives_no_time() {
+    fn a_python_that_fails_gives_no_time() {
         let dataset = Dataset::from_rows("tiny", &[(0, 1)], &[vec![1.0], vec![0.0]], &[Some(0), Some(1)]).unwrap();
         assert_eq!(train(OsStr::new("/nowhere/python"), &dataset), None);
         assert_eq!(train(OsStr::new("false"), &dataset), None);

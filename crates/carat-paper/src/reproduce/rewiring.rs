@@ -1,8 +1,8 @@
 //! The appendix's study of rewiring: GCNs on graphs pruned by attention.
 //!
-//! For every split, attention networks are trained with and without CAR, every edge is scored, and GCNs are trained on
-//! what is left above each threshold; beside them GCNs on graphs with as many edges, drawn at random. A GCN run says in
-//! its settings how its graph was pruned, so that it is a row of the store like any other.
+//! For every split, attention networks are trained with and without CAR and score every edge. GCNs are trained on the edges
+//! above each threshold, and on as many edges drawn at random. A GCN run's settings say how its graph was pruned, so it is
+//! stored like any other run.
 
 use std::collections::HashMap;
 
@@ -20,15 +20,15 @@ use super::finding::{Answer, Finding, Verdict};
 use super::{About, Draft, Inputs, Item, ItemRuns, Scope, paper};
 
 const DATA: &str = "chameleon";
-/// Width of the paper's GCNs, and their layers: its attention networks have one.
+/// Width of the paper's GCNs, and their layers. The paper's attention networks have one layer.
 const HIDDEN: i64 = 100;
 const LAYERS: i64 = 1;
-/// A plain sum, as the paper's authors used.
+/// The paper's authors used a plain sum.
 const NORM: GcnNorm = GcnNorm::None;
 /// Splits in full and in the quick subset.
 const SPLITS: (usize, usize) = (10, 2);
 
-/// Places of the curves of one kind.
+/// The index of each curve of one kind.
 const CAR: usize = 0;
 const BASELINE: usize = 1;
 const RANDOM: usize = 2;
@@ -93,7 +93,7 @@ fn grids(scope: &Scope, protocol: Protocol) -> [Grid; 2] {
         .with("hidden", [HIDDEN])
         .with("layers", [LAYERS])
         .with("protocol", [protocol.name()]);
-    // Neighbours in the list have different guides, so that threads do not wait for the same one.
+    // Neighbours in the list have different guides, so that threads do not wait for one another.
     let prunings = THRESHOLDS.iter().flat_map(|&threshold| {
         let of_curve =
             move |curve| networks(protocol).map(|network| network.distinct_pruning(protocol, curve, threshold));
@@ -186,7 +186,7 @@ impl Item for Rewiring {
     }
 }
 
-/// Whether the mean accuracy over all thresholds is above the whole graph's.
+/// True where the mean accuracy over all thresholds is above that of the whole graph.
 fn gains(curves: &Curves) -> bool {
     Spread::of(&curves.signed_areas(CAR)).is_some_and(|spread| spread.mean > 0.0)
 }
@@ -199,10 +199,10 @@ struct OfSplit {
     curves: Vec<Vec<Vec<f64>>>,
 }
 
-/// The curves of every kind, over the splits whose runs are all there.
+/// The curves of every kind, over the splits that have all their runs.
 fn studies(found: &ItemRuns<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Network, Curves)> {
     let key = |split: i64, seed: u64, pruning: Option<&Pruning>| {
-        // By its text: settings hold numbers that cannot be hashed.
+        // Settings hold floats, which cannot be hashed, so their text is the key.
         (split, seed, pruning.and_then(|pruning| serde_json::to_string(pruning).ok()))
     };
     let runs = found.runs.iter().filter(|run| run.protocol() == protocol);

@@ -33,7 +33,7 @@ impl Item for RoundsStudy {
             if data == grids::LARGE || (scope.quick && dense) {
                 return None;
             }
-            // Every edge of Squirrel's hubs at every step takes minutes per training.
+            // Deleting every edge of Squirrel's hubs at every step takes minutes per training.
             let rounds = ROUNDS.into_iter().filter(|rounds| data != "squirrel" || *rounds != Rounds::All);
             let hidden: &[i64] = if scope.quick { &[100] } else { &[100, 200] };
             let grid = grids::strong(data, scope).with("heads", [3]).with("hidden", hidden.iter().copied());
@@ -76,7 +76,7 @@ fn value(rounds: Rounds) -> Value {
     }
 }
 
-/// In how many datasets every R improves accuracy, from R 1 to all.
+/// The number of datasets in which each R improves accuracy.
 fn sentence(pairings: &[Pairing<'_>; 5], datasets: &[&String], protocol: Protocol) -> String {
     let counts = ROUNDS.iter().zip(pairings).filter_map(|(rounds, pairing)| {
         let compared: Vec<Comparison> = datasets

@@ -33,7 +33,7 @@ impl Item for Runtime {
         let pairing = found.car();
         draft.found(PROTOCOLS.map(|protocol| sentence(&times(&pairing, scope, protocol), protocol)).to_vec());
         draft.table(seconds(&pairing, scope));
-        // Sizes are a courtesy: a report on a store can be made where the data is not.
+        // A report on a store can be made without the data. Then there are no sizes.
         let sizes = sizes(&inputs.studies.sizes);
         if !sizes.rows.is_empty() {
             draft.table(sizes);
@@ -88,7 +88,7 @@ struct Times {
     data: String,
     plain: Spread,
     car: Spread,
-    /// Seconds with CAR over those without: the median of all pairs, which a training that was held up does not move.
+    /// Seconds with CAR over seconds without: the median of all pairs, so that one delayed training does not change it.
     ratio: Option<f64>,
     /// The same per epoch.
     epoch_ratio: Option<f64>,
@@ -118,7 +118,7 @@ fn times(pairing: &Pairing<'_>, scope: &Scope, protocol: Protocol) -> Vec<Times>
     scope.datasets.iter().filter_map(|data| Times::of(data, &pairing.on(data, protocol))).collect()
 }
 
-/// Of the datasets that count.
+/// The ratios of the datasets that count.
 fn ratios(times: &[Times]) -> Vec<f64> {
     times.iter().filter(|times| grids::counts(&times.data)).filter_map(|times| times.ratio).collect()
 }
@@ -172,7 +172,7 @@ fn sizes(datasets: &[(String, Result<Sizes, String>)]) -> Table {
     let rows = datasets.iter().filter_map(|(data, sizes)| {
         let sizes = sizes.as_ref().ok()?;
         let edges = Spread::of(&sizes.train_edges)?;
-        // One split, or splits that are all alike, have no deviation worth printing.
+        // One split, or equal splits, have no deviation to print.
         let edges = Spread { deviation: edges.deviation.filter(|deviation| *deviation > 0.0), ..edges };
         let printed = paper::place(data).and_then(|place| paper::RUNTIME.get(place));
         Some(vec![
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn pyg_s_time_stands_beside_ours_and_its_absence_is_a_dash() {
+    fn pyg_s_time_is_shown_beside_ours_or_as_a_dash() {
         let mut run = baseline("cora", pyg::HIDDEN, 1.0);
         run.config.network.layers = pyg::LAYERS;
         let trained = Some(PlainTraining { seconds: 12.0, epochs: 30 });

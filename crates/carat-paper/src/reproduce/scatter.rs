@@ -10,10 +10,10 @@ use carat_report::statistics::Spread;
 
 use super::paper;
 
-/// Room between the outermost dots and the frame, as a share of the range.
+/// The distance between the outermost dots and the frame, as a share of the range.
 const MARGIN: f64 = 0.05;
 
-/// One panel per dataset that has pairs. Losses are drawn negated where `negate` is true, so that up is better.
+/// One panel per dataset that has pairs. If `negate` is true, losses are drawn negated, so that up is better.
 pub(super) fn chart(
     pairing: &Pairing<'_>,
     datasets: &[String],
@@ -66,10 +66,10 @@ fn panel(data: &str, pairs: &[&Pair<'_>], measure: Measure, (name, sign): (&str,
         });
     }
     let (low, high) = seen?;
-    let room = (MARGIN * (high - low)).max(1e-3);
+    let margin = (MARGIN * (high - low)).max(1e-3);
     let axis = |side: &str| Axis {
         label: format!("{name}, {side}"),
-        range: Some((low - room, high + room)),
+        range: Some((low - margin, high + margin)),
         ..Axis::default()
     };
     Some(ChartPanel {
@@ -81,7 +81,7 @@ fn panel(data: &str, pairs: &[&Pair<'_>], measure: Measure, (name, sign): (&str,
     })
 }
 
-/// Grows with lambda, and stays a dot.
+/// The radius of a dot: it grows with lambda, up to a limit.
 fn radius(strength: Option<f64>) -> f64 {
     2.0 + 1.1 * strength.unwrap_or(1.0).sqrt().min(4.0)
 }

@@ -1,4 +1,4 @@
-//! How much of the paper is computed, and on what.
+//! How much of the paper is computed, and on which data.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,27 +12,27 @@ use super::paper;
 /// The family of synthetic graphs in the catalogue.
 const SYNTHETIC: &str = "syn-cora";
 
-/// How much of the paper's grid is computed, and on what.
+/// How much of the paper's grid is computed, and on which data.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    /// Datasets at hand, in the paper's order.
+    /// The available datasets, in the paper's order.
     pub datasets: Vec<String>,
-    /// Synthetic graphs at hand with their homophily, for the study of homophily.
+    /// The available synthetic graphs with their homophily.
     pub synthetic: Vec<(String, f64)>,
-    /// Sets of graphs at hand, for graph classification.
+    /// The available sets of graphs, for graph classification.
     pub graph_sets: Vec<String>,
-    /// The documented subset that takes minutes.
+    /// True for the documented subset that takes minutes.
     pub quick: bool,
     /// Splits of each dataset that has several.
     pub splits: Vec<usize>,
     /// Seeds of every setting.
     pub seeds: Vec<u64>,
-    /// Where datasets lie.
+    /// The folder of the datasets.
     pub data_dir: PathBuf,
 }
 
 impl Scope {
-    /// Everything of the paper that lies in the data folder: one split, one seed, the full grid.
+    /// All of the paper's data in the data folder: one split, one seed, the full grid.
     pub fn at(data_dir: &Path) -> Self {
         let is_there = |name: &str| catalogue::find(name).is_some_and(|entry| entry.is_present(data_dir));
         let datasets = paper::DATASETS.iter().map(|figures| figures.data.to_string());
@@ -47,7 +47,7 @@ impl Scope {
         }
     }
 
-    /// What some runs cover, for a report on a store whose commands are not known.
+    /// The scope that some runs cover, for a report on a store whose commands are unknown.
     pub fn of_runs(runs: &[Run], data_dir: &Path) -> Self {
         let of_paper = |run: &&Run| paper::place(&run.config.data.name).is_some();
         let has = |data: &str| runs.iter().any(|run| run.config.data.name == data);
@@ -57,7 +57,7 @@ impl Scope {
         let of_study = || runs.iter().filter(has_scope).filter(|run| of_paper(run) || is_synthetic(run));
         let of_graphs = |run: &&Run| graph_sets().contains(&run.config.data.name);
         let splits: BTreeSet<usize> = of_study().map(|run| run.config.data.split).collect();
-        // Splits of sets of graphs are folds, of which there are always ten.
+        // Splits of sets of graphs are folds. There are always ten.
         let seeds = of_study().chain(runs.iter().filter(of_graphs)).map(|run| run.config.seed);
         let seeds: BTreeSet<u64> = seeds.collect();
         // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, the
@@ -77,7 +77,7 @@ impl Scope {
         }
     }
 
-    /// Splits to compute on a dataset: those asked for that it has.
+    /// The splits to compute on a dataset: those in scope that it has.
     pub fn splits_of(&self, data: &str) -> Vec<usize> {
         let of_data = catalogue::find(data).map_or(1, |entry| entry.facts.splits.max(1) as usize);
         let splits: Vec<usize> = self.splits.iter().copied().filter(|split| *split < of_data).collect();
@@ -117,7 +117,7 @@ mod tests {
     use carat_lab::compare::made_up::{baseline, regularised};
 
     #[test]
-    fn eleven_levels_of_homophily_three_times() {
+    fn eleven_levels_of_homophily_have_three_graphs_each() {
         let all = synthetic();
         assert_eq!(all.len(), 33);
         for level in 0..=10 {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_are_those_that_the_data_has() {
+    fn splits_that_the_data_lacks_are_left_out() {
         let scope = Scope { splits: (0..12).collect(), ..everything(true) };
         let counts = ["cora", "cornell", "syn-cora-h0.10-r1"].map(|data| scope.splits_of(data).len());
         assert_eq!(counts, [1, 10, 1]);
@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lies_nowhere() {
+    fn a_missing_data_folder_has_no_datasets() {
         let scope = Scope::at(Path::new("nowhere"));
         assert!(scope.datasets.is_empty() && scope.synthetic.is_empty() && scope.graph_sets.is_empty());
     }
 
     #[test]
-    fn runs_tell_their_scope() {
+    fn the_scope_follows_from_the_runs() {
         let mut runs =
             vec![regularised("cornell", 25, 1.0, 1.0), baseline("cora", 100, 1.0), baseline("mine", 10, 1.0)];
         runs[0].config.data.split = 2;

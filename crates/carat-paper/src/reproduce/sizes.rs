@@ -1,8 +1,8 @@
-//! Sizes of the datasets at hand.
+//! Sizes of datasets.
 
 use carat_graph::Dataset;
 
-/// What the tables of datasets and of training times say about one dataset.
+/// The sizes in the tables of datasets and of training times.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sizes {
     pub(super) classes: usize,
@@ -14,7 +14,7 @@ pub(super) struct Sizes {
     pub(super) homophily: Option<f64>,
     /// Training nodes of the first split.
     pub(super) train_nodes: usize,
-    /// In-edges of training nodes, split by split: those that can be deleted.
+    /// The number of in-edges of training nodes in each split. These edges can be deleted.
     pub(super) train_edges: Vec<f64>,
 }
 

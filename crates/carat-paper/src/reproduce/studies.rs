@@ -1,6 +1,6 @@
-//! What sections show beside runs: sizes of datasets, networks compared edge by edge, PyG's seconds.
+//! Results that sections show besides runs: sizes of datasets, networks compared edge by edge, PyG's seconds.
 //!
-//! A store keeps none of it. It is computed once per report, before any section is drawn.
+//! Stores do not keep them. They are computed once per report, before any section is drawn.
 
 use carat::Error;
 use carat_lab::sweep::Run;
@@ -11,20 +11,20 @@ use super::pyg::{self, PlainTraining};
 use super::sizes::Sizes;
 use super::{Item, Scope, datasets, runtime};
 
-/// What was computed beside runs; empty where no section asks for it.
+/// Results that were computed besides runs; empty where no section needs them.
 #[derive(Debug, Default)]
 pub struct Studies {
-    /// The datasets in scope: their sizes, or why they cannot be opened.
+    /// Sizes of the datasets in scope, or the errors from opening them.
     pub(super) sizes: Vec<(String, Result<Sizes, String>)>,
     /// Pairs of networks, compared edge by edge.
     pub(super) interpretation: Vec<Studied>,
-    /// PyG's training on each dataset that has ours of the same network; `None` where no Python is named.
+    /// PyG's training on each dataset where we trained the same network; `None` where no Python is named.
     pub(super) pyg: Option<Vec<(String, Option<PlainTraining>)>>,
 }
 
 impl Studies {
-    /// Computes what the sections of `items` show, and what the claims of all items rest on. It may train networks, and
-    /// start the Python that the environment names.
+    /// Computes what the sections of `items` and the claims of all items need. It may train networks, and start the Python
+    /// that the environment names.
     pub fn of(items: &[&dyn Item], runs: &[Run], scope: &Scope) -> Result<Self, Error> {
         let shows = |wanted: &dyn Item| items.iter().any(|item| item.name() == wanted.name());
         let mut studies = Self::default();

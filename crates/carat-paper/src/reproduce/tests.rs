@@ -1,4 +1,4 @@
-//! Every item on made-up runs: its grids are valid, its section says what is so, and nothing is invented.
+//! Every item on made-up runs: its grids are valid, and its section agrees with the runs.
 
 use carat::TrainConfig;
 use carat_lab::compare::made_up;
@@ -8,7 +8,7 @@ use carat_report::{Block, Section};
 use super::scope::everything;
 use super::*;
 
-/// Items that open datasets, which tests of made-up runs have not.
+/// The item that opens datasets, which tests on made-up runs do not have.
 const NEEDS_DATA: &str = "datasets";
 
 fn runs_of(item: &dyn Item, scope: &Scope) -> Vec<TrainConfig> {
@@ -33,7 +33,7 @@ pub(super) fn section(item: &dyn Item, runs: &[Run], scope: &Scope) -> Section {
     draft::section(item, &Inputs::of(item, runs, scope, &studies).unwrap()).unwrap()
 }
 
-/// What became of an item's claims.
+/// The findings of an item.
 pub(super) fn findings(item: &dyn Item, runs: &[Run], scope: &Scope) -> Vec<Finding> {
     let studies = Studies::of(&[], runs, scope).unwrap();
     item.findings(&Inputs::of(item, runs, scope, &studies).unwrap()).unwrap()
@@ -208,7 +208,7 @@ fn missing_runs_are_counted_and_missing_baselines_leave_runs_unused() {
 }
 
 #[test]
-fn arms_without_an_edge_are_not_called_better() {
+fn arms_with_equal_outcomes_are_not_called_better() {
     let scope = Scope { datasets: vec!["cora".into(), "wisconsin".into()], ..everything(true) };
     let item = &ablation::Ablation;
     // All arms have the same outcome.

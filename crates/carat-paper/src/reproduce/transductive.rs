@@ -1,4 +1,4 @@
-//! Beyond the paper: every node an entity, distributions as targets, against the paper's method and against its
+//! Beyond the paper: every node is an entity and targets are distributions, compared with the paper's method and with the
 //! control.
 
 use carat::{Arm, Error, Protocol};
@@ -78,7 +78,7 @@ impl Item for Transductive {
 fn grid(data: &str, scope: &Scope) -> Option<Grid> {
     let grid = grids::strong(data, scope);
     match (data, scope.quick) {
-        // Every node of a large graph, all of its edges, at every step.
+        // Deleting edges at every node of a large graph takes too long.
         (grids::LARGE, _) | ("pubmed" | "chameleon" | "squirrel", true) => None,
         (_, true) => Some(grid.with("heads", [3]).with("hidden", [25])),
         ("squirrel", false) => {
@@ -89,7 +89,7 @@ fn grid(data: &str, scope: &Scope) -> Option<Grid> {
     }
 }
 
-/// The variant against everything it must be held against.
+/// The variant compared with each of its opponents.
 struct Opponents<'a> {
     control: Pairing<'a>,
     paper: Pairing<'a>,

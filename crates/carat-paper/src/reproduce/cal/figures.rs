@@ -1,13 +1,13 @@
-//! What a method came to: by the choice of a setting on the validation nodes, over all settings, and at best.
+//! A method's figures: of the setting that validation chooses, over all settings, and of the best setting.
 
 use carat::Protocol;
 use carat_lab::compare::Measure;
 use carat_lab::sweep::Run;
 use carat_report::statistics::Spread;
 
-/// What a method came to on one dataset under one protocol.
+/// A method's figures on one dataset under one protocol.
 pub(super) struct Figures<'a> {
-    /// Runs that it rests on.
+    /// The number of runs.
     pub(super) runs: usize,
     pub(super) accuracy: Accuracy,
     /// Mean over splits and seeds of the chosen settings' test losses.
@@ -28,7 +28,7 @@ pub(super) struct Accuracy {
 }
 
 impl<'a> Figures<'a> {
-    /// Of those of the runs that are on this dataset and under this protocol.
+    /// The figures of the runs on this dataset under this protocol.
     pub(super) fn of(runs: &[&'a Run], data: &str, protocol: Protocol) -> Option<Self> {
         let has_figures = |run: &&&Run| Measure::TestAccuracy.of(&run.outcome).is_some();
         let here = |run: &&&'a Run| run.config.data.name == data && run.protocol() == protocol;

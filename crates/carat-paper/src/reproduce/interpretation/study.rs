@@ -11,7 +11,7 @@ use carat_report::explain::{Contrast, Explanation, GroupSummary, SummarySettings
 
 use super::super::{Scope, grids};
 
-/// Pairs on the small graph, one per seed: each takes a fraction of a second.
+/// The number of seeds on the small graph. A pair takes a fraction of a second.
 const SEEDS: u64 = 5;
 
 /// A baseline and its regularised twin.
@@ -35,7 +35,7 @@ impl Pair {
 #[derive(Debug, Clone)]
 pub(in super::super) struct Studied {
     pub(super) data: String,
-    /// Why there are none.
+    /// The error from opening the data, if there is one.
     pub(super) problem: Option<String>,
     pub(super) all: Vec<Pair>,
 }
@@ -46,7 +46,7 @@ impl Studied {
     }
 }
 
-/// Trains and compares the pairs of some grids, one dataset each. The result depends on them and on the data alone.
+/// Trains and compares the pairs of some grids, one dataset each. The result depends only on the grids and the data.
 pub(in super::super) fn studied(grids: &[Grid], scope: &Scope) -> Result<Vec<Studied>, Error> {
     grids.iter().map(|grid| study(&grid.runs()?, scope)).collect()
 }
@@ -55,7 +55,7 @@ fn study(configs: &[TrainConfig], scope: &Scope) -> Result<Studied, Error> {
     let data = configs.first().map(|config| config.data.name.clone()).unwrap_or_default();
     let dataset = match carat_graph::open(&data, &scope.data_dir) {
         Ok(dataset) => dataset,
-        // A report on a store can be made where the data is not.
+        // A report on a store can be made without the data.
         Err(problem) => return Ok(Studied { data, problem: Some(problem.to_string()), all: Vec::new() }),
     };
     let pairs = pairs(configs);

@@ -1,4 +1,4 @@
-//! What became of the groups, and what separates the edges, in tables and a figure.
+//! Tables of the groups and of the properties that separate edges, and a figure.
 
 use carat::explain::{Group, Property};
 use carat_report::figures::{Axis, Chart, ChartPanel, Mark};
@@ -59,7 +59,7 @@ pub(super) fn groups(studied: &[Studied]) -> Table {
     Table { name: "interpretation".into(), caption: caption.into(), columns, rows }
 }
 
-/// Every seed has the same graph, and so the same edges.
+/// Every seed has the same graph and edges, so their number has no deviation.
 fn without_deviation(spread: Spread) -> Spread {
     Spread { deviation: None, ..spread }
 }

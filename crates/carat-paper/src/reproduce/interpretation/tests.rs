@@ -1,4 +1,4 @@
-//! The item on the small graph, where its data is, and what it says where it is not.
+//! The item on the small graph, with and without its data.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::super::scope::everything;
 use super::super::tests::{findings, section};
 use super::*;
 
-/// Every run of the item, made up: its figures come from networks that it trains itself.
+/// Every run of the item. They are made up, because the item's figures come from networks that it trains itself.
 fn runs(scope: &Scope) -> Vec<Run> {
     let configs = Interpretation.grids(scope).into_iter().flat_map(|grid| grid.runs().unwrap());
     configs.map(|config| made_up::run(config, 1.0)).collect()
