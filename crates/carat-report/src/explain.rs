@@ -1,5 +1,5 @@
-//! What separates the edges that training weighed up from those it weighed down: [`carat::explain`]'s columns, summed
-//! up and shown as a report.
+//! Which properties separate the edges that gained attention from those that lost it: a summary of [`carat::explain`]'s
+//! results, and a report on it.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -49,12 +49,12 @@ pub use runs::compared_runs;
 pub use sentences::{counts, group_sentences, separation_sentences};
 pub use tables::{brief_table, group_table, listed_table, separation_table};
 
-/// How [`Explanation::of`] sums up.
+/// Settings of [`Explanation::of`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummarySettings {
-    /// Edges named at either end (20).
+    /// The number of edges that are named at either end (20).
     pub top: usize,
-    /// Share of the ranked edges at either end that is compared with that at the other (0.1).
+    /// The share of the ranked edges at each end that is compared with the other end (0.1).
     pub share: f64,
 }
 
@@ -65,7 +65,7 @@ impl Default for SummarySettings {
 }
 
 impl SummarySettings {
-    /// The most edges that a table names: pages of more are slow to open.
+    /// The most edges in a table. Pages with more are slow to open.
     const MOST: usize = 1000;
 
     /// Checks every value.
@@ -81,20 +81,21 @@ impl SummarySettings {
     }
 }
 
-/// What became of the edges of a graph.
+/// How the attention on the edges of a graph changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The dataset's name.
     pub data: String,
-    /// Its edges.
+    /// The number of its edges.
     pub edges: usize,
-    /// Those that are ranked: their target has another in-edge.
+    /// The number of ranked edges: those whose target has another in-edge.
     pub ranked: usize,
-    /// Those that are not, because their attention is always 1.
-    pub alone: usize,
-    /// True where no edge's attention differs.
+    /// The number of edges that are not ranked: the only in-edge of their target, whose attention is always 1.
+    #[serde(rename = "alone")]
+    pub unranked: usize,
+    /// True where the attention of no edge changed.
     pub unchanged: bool,
-    /// Ranked edges that got more attention.
+    /// The number of ranked edges that gained attention.
     pub up_weighted: usize,
     /// Share of the ranked edges that is compared at either end.
     pub share: f64,
@@ -102,26 +103,26 @@ pub struct Explanation {
     pub up: Vec<ListedEdge>,
     /// The most down-weighted edges.
     pub down: Vec<ListedEdge>,
-    /// Edges that the predictions need most, where effects were measured.
+    /// The edges that the predictions need most, if effects were measured.
     pub needed: Vec<ListedEdge>,
-    /// Edges that mislead most.
+    /// The edges that mislead most.
     pub misleading: Vec<ListedEdge>,
-    /// The two ends, property by property.
+    /// The two ends compared, one property at a time.
     pub separates: Vec<Contrast>,
     /// The paper's kinds of edges.
     pub groups: Vec<GroupSummary>,
-    /// Properties that are not known of any edge, and why.
+    /// Properties that are not known for any edge, with the reason.
     pub missing: Vec<(Property, &'static str)>,
-    /// Some edges from all ranks, for a figure.
+    /// A sample of edges from all ranks, for a figure.
     #[serde(skip)]
     pub sample: Vec<ListedEdge>,
 }
 
-/// Dots in the figure of all edges.
+/// The most dots in the figure of all edges.
 const SAMPLE: usize = 600;
 
 impl Explanation {
-    /// Sums up the edges of `dataset`. `settings` are those that `changes` were found with.
+    /// Summarises the edges of `dataset`. `settings` are those that `changes` were computed with.
     pub fn of(
         changes: &EdgeChanges,
         dataset: &Dataset,
@@ -130,7 +131,7 @@ impl Explanation {
     ) -> Result<Self, Error> {
         summary.check()?;
         let unchanged = changes.is_unchanged();
-        // Where nothing differs, an order by difference is the order of ids and says nothing.
+        // If nothing changed, the order by change is the order of edge ids, which means nothing.
         let order: &[u32] = if unchanged { &[] } else { &changes.order };
         let listed = |edges: &mut dyn Iterator<Item = &u32>| {
             edges.map(|&e| ListedEdge::of(changes, dataset, e)).collect::<Vec<_>>()
@@ -152,7 +153,7 @@ impl Explanation {
             data: dataset.name().to_string(),
             edges: changes.len(),
             ranked: changes.order.len(),
-            alone: changes.alone(),
+            unranked: changes.alone(),
             unchanged,
             up_weighted: changes.order.iter().filter(|&&edge| changes.change[edge as usize] > 0.0).count(),
             share: summary.share,

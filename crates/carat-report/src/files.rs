@@ -1,4 +1,4 @@
-//! The files beside a report: its tables as CSV, its charts as SVG and what they are drawn from as CSV.
+//! The files of a report: its tables as CSV, its charts as SVG, and the points of its charts as CSV.
 
 use super::outline::parts;
 use super::{Block, Cell, Column, Report, Table};
@@ -17,7 +17,7 @@ pub fn files(report: &Report) -> Vec<(String, String)> {
     blocks.flat_map(file).collect()
 }
 
-/// A table of no columns is an empty file.
+/// A table as CSV. A table without columns is an empty file.
 fn csv(table: &Table) -> String {
     if table.columns.is_empty() {
         return String::new();
@@ -31,7 +31,7 @@ fn csv(table: &Table) -> String {
     lines(std::iter::once(headings.collect()).chain(rows.map(Iterator::collect)).collect())
 }
 
-/// What a chart is drawn from, a point a line; a box has five, a stroke two. Lines to compare with are left out.
+/// The points of a chart, one per line. A box has five points, an interval two. Reference lines are left out.
 fn points(chart: &Chart) -> String {
     let mut records = vec![["panel", "series", "mark", "x", "y", "about"].map(String::from).to_vec()];
     for panel in &chart.panels {
@@ -60,25 +60,25 @@ fn points(chart: &Chart) -> String {
     lines(records)
 }
 
-/// Words as they are, unless a spreadsheet would take them for a formula: then with an apostrophe before them.
-pub fn guarded(words: &str) -> String {
-    if words.starts_with(['=', '+', '-', '@', '\t', '\r']) && words.len() > 1 {
-        format!("'{words}")
+/// Text that spreadsheets do not take for a formula: an apostrophe precedes text that looks like one.
+pub fn guarded(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 {
+        format!("'{text}")
     } else {
-        words.to_string()
+        text.to_string()
     }
 }
 
 fn lines(records: Vec<Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory fails only where records differ in length, and these do not.
+    // Writing to memory fails only if records differ in length, which these do not.
     let written = records.iter().try_for_each(|record| writer.write_record(record)).and_then(|()| Ok(writer.flush()?));
     debug_assert!(written.is_ok());
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// For every column the names of the further numbers that its cells have.
+/// The names of the further numbers in the cells of each column.
 fn parts_of_columns(table: &Table) -> Vec<Vec<&'static str>> {
     let mut names: Vec<Vec<&'static str>> = vec![Vec::new(); table.columns.len()];
     for row in table.cells() {
@@ -93,7 +93,7 @@ fn parts_of_columns(table: &Table) -> Vec<Vec<&'static str>> {
     names
 }
 
-/// A cell's number or words, then its further numbers. A number that is missing is an empty field.
+/// A cell's number or text, then its further numbers. A missing number is an empty field.
 fn fields(column: &Column, cell: &Cell, parts: &[&'static str]) -> Vec<String> {
     let own = match cell.value {
         Some(value) => number(value),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_and_chart_has_a_file_of_its_own() {
+    fn every_table_and_chart_has_its_own_files() {
         let table = Table { name: "t".into(), caption: String::new(), columns: Vec::new(), rows: Vec::new() };
         let chart =
             crate::figures::Chart { title: "c".into(), caption: String::new(), series: Vec::new(), panels: Vec::new() };

@@ -1,4 +1,4 @@
-//! Numbers as readers see them, in sentences and in cells. What is undefined shows as a dash.
+//! Numbers and names as text, in sentences and in cells. Undefined values are a dash.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::Cell;
 use crate::statistics::{PairedEffect, SIGNIFICANT, Spread};
 
-/// Stands for what is undefined.
+/// The text of undefined values.
 pub const UNDEFINED: &str = "-";
 
-/// What p says, for captions and notes.
+/// The meaning of p, for captions and notes.
 pub const P_MEANING: &str = "p: how often chance alone would show an improvement at least this clear (one-tailed \
                              paired Wilcoxon test); small is good";
 
@@ -23,19 +23,19 @@ pub fn probability(p: f64) -> String {
     }
 }
 
-/// A cell with a probability; a significant one stands out.
+/// A cell with a probability; a significant one is emphasised.
 pub fn probability_cell(p: Option<f64>) -> Cell {
     or_undefined(p, |p| Cell::number(probability(p), p).strong_if(p < SIGNIFICANT))
 }
 
-/// A cell with minus the logarithm of a probability; a significant one stands out.
+/// A cell with minus the logarithm of a probability; a significant one is emphasised.
 pub fn evidence_cell(p: Option<f64>) -> Cell {
     or_undefined(p, |p| Cell::number(format!("{:.2}", evidence(p)), evidence(p)).strong_if(p < SIGNIFICANT))
 }
 
 /// Minus the decimal logarithm of a probability: the larger, the clearer.
 pub fn evidence(p: f64) -> f64 {
-    // The smallest number there is stands for 0; and no certainty is "-0".
+    // 0 is replaced by the smallest positive number, and p 1 gives 0 rather than -0.
     (-p.max(f64::MIN_POSITIVE).log10()).max(0.0)
 }
 
@@ -44,7 +44,7 @@ pub fn number_cell(value: Option<f64>, decimals: usize) -> Cell {
     or_undefined(value, |value| Cell::number(format!("{value:.decimals$}"), value))
 }
 
-/// A cell with a whole number, thousands apart.
+/// A cell with a whole number, with commas between thousands.
 pub fn count_cell(value: usize) -> Cell {
     Cell::number(thousands(value), value as f64)
 }
@@ -57,7 +57,7 @@ pub fn spread_cell(spread: Option<Spread>, decimals: usize) -> Cell {
     })
 }
 
-/// A cell with a mean of whole numbers and its deviation, thousands apart.
+/// A cell with a mean of whole numbers and its deviation, with commas between thousands.
 pub fn count_spread_cell(spread: Option<Spread>) -> Cell {
     let whole = |value: f64| thousands(value.round().max(0.0) as usize);
     or_undefined(spread, |Spread { mean, deviation }| {
@@ -71,7 +71,7 @@ pub fn percent_cell(percent: Option<f64>) -> Cell {
     or_undefined(percent, |percent| Cell::number(format!("{} %", signed(percent, 1)), percent))
 }
 
-/// A cell with a mean change and its interval. A single pair has none.
+/// A cell with a mean change and its interval. A single pair has no interval.
 pub fn effect_cell(effect: Option<PairedEffect>, decimals: usize) -> Cell {
     or_undefined(effect, |PairedEffect { mean, interval: (low, high), pairs, .. }| {
         let [mean_text, low_text, high_text] = [mean, low, high].map(|value| signed(value, decimals));
@@ -106,7 +106,7 @@ pub fn list(words: &[String]) -> String {
     }
 }
 
-/// A sentence's first letter made a capital, unless its first word is a name in code.
+/// Text with a capital first letter, unless the first word is a name in code.
 pub fn capitalised(text: &str) -> String {
     if text.split(' ').next().is_some_and(|word| word.contains('_')) {
         return text.to_string();
@@ -115,7 +115,7 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A dataset's name: that of the catalogue, or as many of a path's last parts as tell it from all others at hand.
+/// A dataset's name: that of the catalogue, or the shortest end of its path that no other dataset has.
 pub fn data_name(data: &str, all: &BTreeSet<&str>) -> String {
     let parts: Vec<&OsStr> = Path::new(data).iter().collect();
     let last = |count: usize| parts.iter().skip(parts.len() - count).collect::<PathBuf>();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_show_rounded_numbers_and_keep_them_whole() {
+    fn cells_show_rounded_numbers_and_keep_exact_ones() {
         assert_eq!(probability_cell(Some(0.0412)), Cell::number("0.041", 0.0412).strong_if(true));
         assert_eq!(probability_cell(None).text, "-");
         assert_eq!(percent_cell(Some(-4.25)).text, "-4.2 %");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_keep_what_tells_them_apart() {
+    fn dataset_names_are_short_and_unique() {
         let all: BTreeSet<&str> =
             ["cora", "a/x/graph.npz", "b/x/graph.npz", "/data/other.npz", "y/graph.npz", "graph.npz"].into();
         let names: Vec<String> = all.iter().map(|data| data_name(data, &all)).collect();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn words_join() {
+    fn lists_and_counts_are_joined() {
         let words = ["a", "b", "c"].map(String::from);
         assert_eq!([list(&words), list(&words[..2]), list(&words[..1]), list(&[])], ["a, b and c", "a and b", "a", ""]);
         assert_eq!(counted(1, "run") + " " + &counted(1200, "run"), "1 run 1,200 runs");

@@ -4,7 +4,7 @@ use super::outline::{Part, parts};
 use super::{Block, Report};
 use crate::page::Page;
 
-/// The whole page: what a reader must know first, the contents, the sections.
+/// The whole page: the lead, the table of contents, the sections.
 pub fn html(report: &Report) -> String {
     let mut page = Page::new(&report.title);
     let parts = parts(report);

@@ -1,5 +1,5 @@
-//! What is drawn: pages, figures and reports, and the statistics that they show. One form of report, shown as a self-contained
-//! HTML page, as Markdown and as CSV and SVG files.
+//! Reports with figures and statistics. A [`Report`] is written as a self-contained HTML page, as Markdown, or as CSV and SVG
+//! files.
 //!
 //! ```
 //! use carat_report::{Block, Cell, Column, Report, Section, Table};
@@ -18,9 +18,9 @@
 //! assert_eq!(carat_report::files(&report), [("accuracy.csv".into(), "dataset,CAR\nCora,0.8123\n".into())]);
 //! ```
 //!
-//! [`explain`] and [`rewiring`] turn what `carat` found on one graph into a report. Reports on stores of runs are made by the
-//! crates above, which read databases; nothing here does. [`statistics`] are here because a spread, an interval or a p
-//! value is written the same way everywhere ([`format`]), and because [`explain`] needs them without a store.
+//! [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph. This crate reads no database: `carat-lab` and
+//! `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`] needs them without a
+//! store, and because spreads, intervals and p values are written in the same way everywhere ([`format`]).
 
 pub mod explain;
 pub mod figures;

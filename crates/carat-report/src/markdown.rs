@@ -10,7 +10,7 @@ pub fn markdown(report: &Report) -> String {
     write(report, true)
 }
 
-/// The same as one file that stands alone: without links to other files, and so without charts.
+/// The report as a single Markdown file, without links to other files and so without charts.
 pub fn markdown_without_links(report: &Report) -> String {
     write(report, false)
 }
@@ -110,7 +110,7 @@ mod tests {
     use crate::{Column, Section};
 
     #[test]
-    fn only_what_means_something_is_escaped() {
+    fn only_markup_is_escaped() {
         for (text, expected) in [
             ("p < 0.05, attention_auc in [0.1, 0.2] is 1.5 - 2", "p < 0.05, attention_auc in [0.1, 0.2] is 1.5 - 2"),
             ("</script><img onerror=alert(1)>", "\\</script>\\<img onerror=alert(1)>"),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_block_has_its_form() {
+    fn every_block_is_written() {
         let table = Table {
             name: "cora".into(),
             caption: "Loss".into(),
@@ -149,8 +149,11 @@ mod tests {
              **Loss** ([cora.csv](cora.csv))\n\n| arm | a\\|b |\n| --- | ---: |\n| CAR | **1.72** |\n| x |  |\n\n\
              ### T\n\n![T](table1-1.svg)\n\nHow.\n"
         );
-        let alone = markdown_without_links(&report);
-        assert!(alone.contains("**Loss**\n\n| arm |") && !alone.contains("](") && !alone.contains("### T"), "{alone}");
+        let single = markdown_without_links(&report);
+        assert!(
+            single.contains("**Loss**\n\n| arm |") && !single.contains("](") && !single.contains("### T"),
+            "{single}"
+        );
         assert_eq!((cell(&Cell::text("-0.5")), cell(&Cell::text("[x](y)"))), ("-0.5".into(), "\\[x\\](y)".into()));
     }
 }

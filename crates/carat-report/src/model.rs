@@ -1,4 +1,4 @@
-//! A report as data: what it says, not how it looks. HTML, Markdown and CSV are made from this one form.
+//! A report as data, without its appearance. HTML, Markdown and CSV are made from it.
 
 use crate::figures::Chart;
 
@@ -7,7 +7,7 @@ use crate::figures::Chart;
 pub struct Report {
     /// Its title.
     pub title: String,
-    /// What a reader must know first.
+    /// The blocks above the first section.
     pub lead: Vec<Block>,
     /// One per item.
     pub sections: Vec<Section>,
@@ -16,11 +16,11 @@ pub struct Report {
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// A word that names it in links and file names: letters, digits and hyphens.
+    /// Its name in links and file names: letters, digits and hyphens.
     pub id: String,
     /// Its heading.
     pub title: String,
-    /// What it holds.
+    /// Its contents.
     pub blocks: Vec<Block>,
 }
 
@@ -41,9 +41,9 @@ impl Section {
 pub enum Block {
     /// A paragraph.
     Paragraph(String),
-    /// Points one under the other.
+    /// A bulleted list.
     Points(Vec<String>),
-    /// Something that is typed as it stands.
+    /// Literal text, such as a command.
     Command(String),
     /// A table, which readers can sort and which becomes a CSV file.
     Table(Table),
@@ -54,7 +54,7 @@ pub enum Block {
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Its CSV file's name, without the ending: letters, digits and hyphens.
+    /// The name of its CSV file without the extension: letters, digits and hyphens.
     pub name: String,
     /// What it shows.
     pub caption: String,
@@ -77,7 +77,7 @@ impl Table {
         Self { name: name.into(), caption: caption.into(), columns, rows: rows.into_iter().collect() }
     }
 
-    /// Every row's cells with their columns. A row that is too short is filled up, what is too much is left out.
+    /// The cells of every row with their columns. Short rows are filled with empty cells, and surplus cells are left out.
     pub fn cells(&self) -> impl Iterator<Item = impl Iterator<Item = (&Column, &Cell)>> {
         static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false, parts: Vec::new() };
         let cells = |row| std::iter::Iterator::chain(<[Cell]>::iter(row), std::iter::repeat(&EMPTY));
@@ -90,12 +90,12 @@ impl Table {
 pub struct Column {
     /// Its heading.
     pub heading: String,
-    /// Numbers, aligned to the right.
+    /// True for numbers, which are aligned to the right.
     pub numeric: bool,
 }
 
 impl Column {
-    /// A column of words.
+    /// A column of text.
     pub fn text(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), numeric: false }
     }
@@ -109,34 +109,34 @@ impl Column {
 /// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// What readers see.
+    /// The text that readers see.
     pub text: String,
-    /// The number behind it, unrounded: for sorting and for CSV.
+    /// The unrounded number, for sorting and for CSV.
     pub value: Option<f64>,
-    /// Stands out.
+    /// True where the cell is emphasised.
     pub strong: bool,
-    /// Further numbers that the text shows, with their names: columns of their own in CSV.
+    /// Further numbers in the text, with their names. In CSV they have their own columns.
     pub parts: Vec<(&'static str, f64)>,
 }
 
 impl Cell {
-    /// Words.
+    /// A cell of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// A number as a reader sees it and as it is.
+    /// A number, with the text that readers see.
     pub fn number(text: impl Into<String>, value: f64) -> Self {
         Self { text: text.into(), value: Some(value), ..Self::default() }
     }
 
-    /// The same with further numbers that its text shows.
+    /// The cell with the further numbers that its text shows.
     #[must_use]
     pub fn with_parts(self, parts: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
         Self { parts: parts.into_iter().collect(), ..self }
     }
 
-    /// The same, standing out if `strong`.
+    /// The cell, emphasised if `strong`.
     #[must_use]
     pub fn strong_if(self, strong: bool) -> Self {
         Self { strong, ..self }

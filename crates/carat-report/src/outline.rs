@@ -1,5 +1,4 @@
-//! A report's parts with the names that links and files know them by. The page, the Markdown and the files agree on
-//! these names because all of them are made from here.
+//! The parts of a report, with their names in links and files. The page, the Markdown and the files all use these names.
 
 use std::collections::HashSet;
 
@@ -8,18 +7,18 @@ use super::{Block, Report};
 /// The lead or a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part<'a> {
-    /// Its name in links, unlike that of any other part.
+    /// Its unique name in links.
     pub(super) id: String,
-    /// Its heading; `None`: the lead.
+    /// Its heading; `None` for the lead.
     pub(super) title: Option<&'a str>,
-    /// Its blocks; tables and charts with the names of their files, without the ending.
+    /// Its blocks. Tables and charts have the name of their file, without the extension.
     pub(super) blocks: Vec<(String, &'a Block)>,
 }
 
 /// Every part, the lead first.
 pub(super) fn parts(report: &Report) -> Vec<Part<'_>> {
     let (mut ids, mut names) = (Names::default(), Names::default());
-    // The page's own list of contents has this name.
+    // The page's table of contents has this name.
     ids.unique("contents");
     let lead = ("lead", None, &report.lead);
     let sections =
@@ -42,12 +41,12 @@ pub(super) fn parts(report: &Report) -> Vec<Part<'_>> {
     parts
 }
 
-/// Names given so far. Some file systems do not tell capitals from small letters.
+/// The names used so far. They differ by more than case, because some file systems ignore it.
 #[derive(Debug, Default)]
 struct Names(HashSet<String>);
 
 impl Names {
-    /// The name with nothing but letters, digits and hyphens, and with a number where it was given before.
+    /// The name reduced to letters, digits and hyphens, with a number if it was used before.
     fn unique(&mut self, name: &str) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let plain: String = name.chars().map(plain).take(80).collect();
@@ -55,13 +54,13 @@ impl Names {
             "" => "unnamed",
             name => name,
         };
-        let mut unlike = plain.to_string();
+        let mut unique = plain.to_string();
         let mut number = 1;
-        while !self.0.insert(unlike.to_ascii_lowercase()) {
+        while !self.0.insert(unique.to_ascii_lowercase()) {
             number += 1;
-            unlike = format!("{plain}-{number}");
+            unique = format!("{plain}-{number}");
         }
-        unlike
+        unique
     }
 }
 
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_plain_and_unlike_each_other() {
+    fn names_are_plain_and_unique() {
         let mut names = Names::default();
         let given = ["table1", "Table1", "../../etc/passwd", "<img>", "", "table1", "ü"];
         let got = given.map(|name| names.unique(name));

@@ -7,17 +7,17 @@ use sha2::{Digest, Sha256};
 use crate::figures::{self, Chart};
 use crate::{Cell, Column, Table};
 
-/// The house's look, for light, dark and paper; comes after [`figures::STYLE`], which has the colours.
+/// The style of pages, for light and dark screens and for paper. It follows [`figures::STYLE`], which has the colours.
 pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Tables with more rows than this scroll in a box of their own, under their headings.
+/// Tables with more rows than this scroll in their own box, below fixed headings.
 const LONG_TABLE: usize = 24;
 
-/// Cells of words with more characters than this may be broken into lines.
+/// Text cells with more characters than this may wrap.
 const LONG_TEXT: usize = 36;
 
-/// Text as it may stand in HTML, in an element or in a quoted attribute.
+/// Escapes text for HTML elements and quoted attributes.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -27,7 +27,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Control characters are no part of a text; not all of them, nor these two, are allowed in HTML and SVG.
+            // HTML and SVG forbid these two and some control characters, none of which belongs in text.
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             c if c.is_control() && c != '\n' && c != '\t' => escaped.push('\u{fffd}'),
             c => escaped.push(c),
@@ -36,7 +36,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A page under construction. Everything given to it is plain text and is escaped here.
+/// Builds a page. All texts are plain, and are escaped here.
 #[derive(Debug, Clone)]
 pub struct Page {
     title: String,
@@ -59,18 +59,18 @@ impl Page {
         self.element("p", text);
     }
 
-    /// Something that is typed as it stands, such as a command.
+    /// Literal text, such as a command.
     pub fn code(&mut self, text: &str) {
         self.body.push_str(&format!("<pre><code>{}</code></pre>\n", escape(text)));
     }
 
-    /// Points one under the other.
+    /// A bulleted list.
     pub fn list(&mut self, points: &[String]) {
         let points: String = points.iter().map(|point| format!("<li>{}</li>\n", escape(point))).collect();
         self.body.push_str(&format!("<ul>\n{points}</ul>\n"));
     }
 
-    /// A table, with what it shows above it. Readers sort it by a click on a heading.
+    /// A table with its caption above it. A click on a heading sorts it.
     pub fn table(&mut self, table: &Table) {
         let class = |column: &Column| if column.numeric { " class=\"number\"" } else { "" };
         let head: String = table
@@ -103,7 +103,7 @@ impl Page {
         ));
     }
 
-    /// A section with a heading that links can lead to; `fill` writes what it holds.
+    /// A section with a heading that can be linked to; `fill` writes its contents.
     pub fn section(&mut self, id: &str, title: &str, fill: impl FnOnce(&mut Self)) {
         let id = escape(id);
         self.body.push_str(&format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n", escape(title)));
@@ -111,12 +111,12 @@ impl Page {
         self.body.push_str("</section>\n");
     }
 
-    /// The numbers behind the page as JSON, for programs; not shown.
+    /// The page's numbers as JSON, for programs. They are not shown.
     pub fn data(&mut self, id: &str, value: &impl Serialize) {
         self.body.push_str(&data_element(id, value));
     }
 
-    /// The whole page. Its policy forbids the browser to fetch anything and to run anything but the page's own script.
+    /// The whole page. Its policy lets the browser fetch nothing, and run only the page's own script.
     pub fn finish(self) -> String {
         let Self { title, body } = self;
         document(&title, &body, &format!("\n{}{STYLE}", figures::STYLE), SCRIPT, "")
@@ -127,7 +127,8 @@ impl Page {
     }
 }
 
-/// A whole document: `title` and `body` as HTML, style and script as they stand. `allowed` adds to its [`policy`].
+/// A whole document. `title` and `body` are HTML; `style` and `script` are inserted unchanged. `allowed` extends the
+/// [`policy`].
 pub fn document(title: &str, body: &str, style: &str, script: &str, allowed: &str) -> String {
     let policy = policy(style, script, allowed);
     format!(
@@ -140,7 +141,7 @@ pub fn document(title: &str, body: &str, style: &str, script: &str, allowed: &st
     )
 }
 
-/// What a browser may do with a page of this style and script: apply and run these two, and what `allowed` names.
+/// The content security policy of a page: it permits this style, this script and what `allowed` names.
 pub fn policy(style: &str, script: &str, allowed: &str) -> String {
     format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'{allowed}",
@@ -149,12 +150,12 @@ pub fn policy(style: &str, script: &str, allowed: &str) -> String {
     )
 }
 
-/// Data as JSON in an element that is not shown. The types given to it always serialise; were one not to, the page
-/// would only lack its data.
+/// Data as JSON in an element that is not shown. If a value does not serialise, the page has no data; all types used here
+/// do.
 pub fn data_element(id: &str, value: &impl Serialize) -> String {
     let Ok(json) = serde_json::to_string(value) else { return String::new() };
-    // A script element ends at the first "</script", whatever the JSON meant by it; the two separators are line ends in
-    // JavaScript and none in JSON.
+    // A script element ends at the first "</script", even inside JSON. The two separators end lines in JavaScript, but not
+    // in JSON.
     let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", escape(id))
 }
@@ -176,7 +177,7 @@ fn cell((column, cell): (&Column, &Cell)) -> String {
     format!("<td{class}{value}>{text}</td>")
 }
 
-/// How a policy names a text that may stand in the page.
+/// The name of an inline script or style in a policy.
 fn csp_hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hostile_survives_any_part_of_a_page() {
+    fn hostile_text_is_escaped_in_every_part_of_a_page() {
         let mut page = Page::new(HOSTILE);
         page.contents([(HOSTILE, HOSTILE)].into_iter());
         page.section(HOSTILE, HOSTILE, |page| page.heading(HOSTILE));
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_carry_what_they_are_sorted_by() {
+    fn cells_hold_the_values_that_they_are_sorted_by() {
         let mut page = Page::new("t");
         let numbers = [0.1 + 0.2, -1e-12, f64::NAN, f64::NEG_INFINITY].map(|value| Cell::number("x", value));
         let mut columns = vec![Column::numbers("n"); 5];
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_names_exactly_what_the_page_runs() {
+    fn the_policy_permits_only_the_page_s_script_and_style() {
         // The known digest of no text.
         assert_eq!(csp_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         let html = Page::new("t").finish();

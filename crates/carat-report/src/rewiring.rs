@@ -1,4 +1,4 @@
-//! Pruning by attention as readers see it: curves, areas, and the report of one study.
+//! Results of pruning by attention: curves, areas, and the report on one graph.
 
 use carat::rewire::{Curve, CurvePoint, Curves};
 use serde::Serialize;
@@ -8,20 +8,21 @@ use crate::format;
 use crate::statistics::{Spread, wilcoxon_greater};
 use crate::{Block, Cell, Column, Report, Section, Table};
 
-/// What an area is, for captions and notes.
+/// The definition of an area, for captions and notes.
 pub const AREA_MEANING: &str = "The area of a curve is what lies below the line of its mean accuracies and above the \
      mean accuracy on the whole graph, between the first and the last threshold: the paper's measure, from which \
      nothing is taken away where the curve lies below. The signed area takes it away, and is taken split by split.";
 
-/// What a curve is called: whose attention decides, or that as many edges go at random.
+/// The name of a curve: the network whose attention decides, or random pruning to as many edges.
 pub fn label(curve: &Curve) -> String {
-    match curve.random {
-        false => curve.guide.clone(),
-        true => format!("random, as many edges as {}", curve.guide),
-    }
+    name(&curve.guide, curve.random)
 }
 
-/// Mean and deviation of accuracies: over splits, or over trials where there is one split.
+fn name(guide: &str, random: bool) -> String {
+    if random { format!("random, as many edges as {guide}") } else { guide.to_string() }
+}
+
+/// Mean and deviation of accuracies over splits, or over trials if there is one split.
 pub fn spread(accuracies: &[Vec<f64>]) -> Option<Spread> {
     match accuracies {
         [trials] => Spread::of(trials),
@@ -75,7 +76,7 @@ fn marks(curves: &Curves) -> Vec<Mark> {
             dots.push(Mark::Dot { at, series, radius: 2.5, tip });
         }
     }
-    // Dots last: a line over a dot would answer in its place when a reader points at it.
+    // Dots come last, because a line over a dot would hide the dot's tooltip.
     marks.into_iter().chain(dots).collect()
 }
 
@@ -89,7 +90,7 @@ fn described(point: &CurvePoint) -> String {
 pub fn curve_table(name: &str, caption: &str, curves: &Curves) -> Table {
     let mut columns = vec![Column::numbers("threshold")];
     for curve in &curves.curves {
-        // A random curve has as many edges as the curve that it follows.
+        // A random curve has as many edges as the curve before it.
         let known = !curve.random && curve.points.iter().any(|point| point.edges.is_some());
         columns.extend(known.then(|| Column::numbers(format!("edges left by {}", curve.guide))));
         columns.push(Column::numbers(label(curve)));
@@ -110,12 +111,12 @@ pub fn curve_table(name: &str, caption: &str, curves: &Curves) -> Table {
     Table { name: name.into(), caption: caption.into(), columns, rows: (0..thresholds).map(row).collect() }
 }
 
-/// What a curve comes to.
+/// The figures of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AreaFigures {
-    /// Whose attention decides.
+    /// The network whose attention decides.
     pub guide: String,
-    /// Whether as many edges go at random instead.
+    /// True where as many edges are removed at random instead.
     pub random: bool,
     /// The paper's area.
     pub area: f64,
@@ -137,8 +138,8 @@ pub fn areas(curves: &Curves) -> Vec<AreaFigures> {
     curves.curves.iter().enumerate().map(figures).collect()
 }
 
-/// How often chance alone would show signed areas of `better` this far above those of `other`, split by split; `None`
-/// where there are too few splits to tell.
+/// The probability that chance alone puts the signed areas of `better` this far above those of `other`, paired by split.
+/// `None` where there are too few splits.
 pub fn p_larger(curves: &Curves, better: usize, other: usize) -> Option<f64> {
     let (better, other) = (curves.signed_areas(better), curves.signed_areas(other));
     let differences: Vec<f64> = better.iter().zip(&other).map(|(better, other)| better - other).collect();
@@ -148,12 +149,8 @@ pub fn p_larger(curves: &Curves, better: usize, other: usize) -> Option<f64> {
 /// The table of areas, a row for every curve.
 pub fn area_table(curves: &Curves) -> Table {
     let row = |figures: AreaFigures| {
-        let name = match figures.random {
-            false => figures.guide,
-            true => format!("random, as many edges as {}", figures.guide),
-        };
         vec![
-            Cell::text(name),
+            Cell::text(name(&figures.guide, figures.random)),
             format::number_cell(Some(figures.area), 4),
             format::spread_cell(figures.signed_area, 4),
             format::number_cell(figures.best.map(|(_, accuracy)| accuracy), 3),
@@ -171,7 +168,7 @@ pub fn area_table(curves: &Curves) -> Table {
     )
 }
 
-/// The report of a study of one graph. `about` says what was trained.
+/// The report on one graph. `about` describes what was trained.
 pub fn report(data: &str, about: Vec<String>, curves: &Curves) -> Report {
     let mut blocks = vec![
         Block::Chart(chart("Accuracy on pruned graphs", &[(data.to_string(), curves)])),
@@ -192,13 +189,13 @@ pub fn report(data: &str, about: Vec<String>, curves: &Curves) -> Report {
     }
 }
 
-/// Mean accuracy where no edge is left, if a threshold is that high. Attention never exceeds 1.
+/// Mean accuracy without any edge, if a threshold is above 1: attention never exceeds 1.
 pub fn without_edges(curves: &Curves) -> Option<f64> {
     let point = curves.curves.first().and_then(|curve| curve.points.last());
     point.filter(|point| point.threshold > 1.0 && point.edges.is_none_or(|edges| edges == 0)).map(CurvePoint::mean)
 }
 
-/// What came out, in a sentence.
+/// The results in a sentence.
 fn sentence(curves: &Curves) -> String {
     let figures = areas(curves);
     let parts: Vec<String> = figures
@@ -239,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_says_what_the_curves_say() {
+    fn reports_agree_with_the_curves() {
         let curves = curves(3);
         let report = report("tiny", vec!["one".into()], &curves);
         let Block::Paragraph(lead) = &report.lead[0] else { panic!("no lead") };
@@ -260,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_pair_and_one_split_says_nothing_of_chance() {
+    fn splits_pair_and_one_split_has_no_p() {
         assert_eq!(p_larger(&curves(1), 0, 1), None);
         let p = p_larger(&curves(6), 0, 1).unwrap();
         assert!((p - 1.0 / 64.0).abs() < 1e-9, "{p}");

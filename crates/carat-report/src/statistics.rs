@@ -1,5 +1,5 @@
-//! Statistics over runs: tests, corrections, spreads, and effects with their intervals. `tests/statistics.rs` holds
-//! them against scipy's.
+//! Statistics over runs: tests, corrections, spreads, and effects with their intervals. `tests/statistics.rs` compares
+//! them with scipy's.
 
 mod bootstrap;
 mod effect;
@@ -23,7 +23,7 @@ pub use wilcoxon::wilcoxon_greater;
 /// Improvements are counted where the one-tailed p is below this, as in the paper.
 pub const SIGNIFICANT: f64 = 0.05;
 
-/// Mean and standard deviation of one figure over seeds.
+/// Mean and standard deviation of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Mean.
@@ -33,7 +33,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of some values; `None` where there are none.
+    /// The mean and deviation of some values; `None` where there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -41,7 +41,7 @@ impl Spread {
         Some(Self { mean, deviation })
     }
 
-    /// As text with `decimals` decimals: `0.812 ± 0.010`, or the mean alone where there is no deviation.
+    /// Text with `decimals` decimals: `0.812 ± 0.010`, or only the mean where there is no deviation.
     pub fn text(&self, decimals: usize) -> String {
         match self.deviation {
             Some(deviation) => format!("{:.decimals$} ± {deviation:.decimals$}", self.mean),
@@ -50,8 +50,8 @@ impl Spread {
     }
 }
 
-/// The mean, summed twice: the second sum takes up what rounding lost in the first, so that the mean of equal values is
-/// that value and their deviation 0. `None` where there are none.
+/// The mean. A second sum corrects the rounding of the first, so the mean of equal values is that value and their deviation
+/// is 0. `None` where there are no values.
 fn mean(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let first = values.iter().sum::<f64>() / n;
@@ -62,9 +62,9 @@ fn mean(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The probability that one of `high` is above one of `low`, ties half; `None` where either is empty.
+/// The probability that a value of `high` is above a value of `low`; ties count half. `None` where either is empty.
 ///
-/// Compares every pair: meant for the few in-edges of a node. [`separation`] takes large samples.
+/// It compares every pair, for the few in-edges of a node. Use [`separation`] for large samples.
 pub fn area_under_curve(high: &[f64], low: &[f64]) -> Option<f64> {
     let wins: f64 = high.iter().flat_map(|h| low.iter().map(move |l| win(*h, *l))).sum();
     let pairs = high.len() * low.len();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn spreads_read_well() {
+    fn spreads_have_their_decimals() {
         assert_eq!(Spread { mean: 0.8125, deviation: Some(0.01) }.text(2), "0.81 ± 0.01");
         assert_eq!(Spread { mean: 0.8125, deviation: None }.text(3), "0.812");
     }

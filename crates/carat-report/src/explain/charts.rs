@@ -88,7 +88,7 @@ fn panel_of_ends(contrast: &Contrast) -> ChartPanel {
     }
 }
 
-/// What is typical of every tenth of the ranked edges.
+/// The typical value of every tenth of the ranked edges.
 pub(super) fn tenths(found: &Explanation) -> Chart {
     let panel = |contrast: &Contrast| {
         let property = contrast.property;
@@ -125,7 +125,7 @@ pub(super) fn tenths(found: &Explanation) -> Chart {
     }
 }
 
-/// Some edges from all ranks: attention before and after.
+/// Attention before and after, on a sample of edges from all ranks.
 pub(super) fn scatter(found: &Explanation) -> Chart {
     let mark = |edge: &ListedEdge| {
         let (src, dst) = (isolated(&edge.src.shown()), isolated(&edge.dst.shown()));

@@ -1,17 +1,17 @@
-//! One property at the two ends of the order.
+//! Compares one property of the most up-weighted edges with that of the most down-weighted ones.
 
 use carat::explain::{EdgeChanges, Property};
 use serde::Serialize;
 
 use crate::statistics::{Separation, Spread, five_numbers, separation};
 
-/// Parts that the ranked edges are divided into, from the most down-weighted to the most up-weighted.
+/// The number of equal parts of the ranked edges.
 const TENTHS: usize = 10;
 
 /// Values of a property over some edges.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sample {
-    /// Edges of which it is known.
+    /// The number of edges for which it is known.
     pub known: usize,
     /// Mean.
     pub mean: f64,
@@ -31,7 +31,7 @@ impl Sample {
         self.five_numbers[2]
     }
 
-    /// What is typical: the median, or the mean of what has so few values that medians hide differences.
+    /// The typical value: the median, or the mean of properties with so few values that medians hide differences.
     pub fn typical(&self, property: Property) -> f64 {
         if matches!(property, Property::SameClass | Property::YearGap) { self.mean } else { self.median() }
     }
@@ -46,14 +46,14 @@ pub struct Contrast {
     pub up: Sample,
     /// Among the most down-weighted edges.
     pub down: Sample,
-    /// How far the first lie above the second. Edges into one target form a cluster.
+    /// How far `up` lies above `down`. Edges into one target form a cluster.
     pub separation: Separation,
-    /// What is typical of each tenth of the ranked edges, the most down-weighted first.
+    /// The typical value of each tenth of the ranked edges, the most down-weighted first.
     pub tenths: Vec<f64>,
 }
 
 impl Contrast {
-    /// Of a share of the ranked edges at either end; `None` where the property is known of none at one of them.
+    /// Compares a share of the ranked edges at both ends. `None` where the property is unknown for a whole end.
     pub(super) fn of(changes: &EdgeChanges, property: Property, share: f64) -> Option<Self> {
         let known = |edges: &[u32]| -> Vec<(f64, u32)> {
             let value = |&edge: &u32| Some((changes.value(property, edge)?, changes.dst[edge as usize]));

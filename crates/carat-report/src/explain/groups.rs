@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::ListedEdge;
 use crate::statistics::{Separation, median, separation};
 
-/// Examples of a group that are named.
+/// The number of examples that are named per group.
 const EXAMPLES: usize = 5;
 
 /// Some edges of a group.
@@ -17,7 +17,7 @@ pub struct GroupPart {
     pub edges: usize,
     /// Median change in percent.
     pub median_change: Option<f64>,
-    /// Share that got more attention.
+    /// The share that gained attention.
     pub up_share: Option<f64>,
 }
 
@@ -33,24 +33,24 @@ impl GroupPart {
     }
 }
 
-/// What became of a group.
+/// How a group moved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupSummary {
     /// The group.
     pub group: Group,
-    /// What makes an edge one of them.
+    /// The rule that puts an edge in the group.
     pub rule: String,
-    /// What the data lacks to tell; the rest is empty then.
+    /// What the data lacks to find the group. The other fields are empty then.
     pub missing: Option<&'static str>,
     /// All of its ranked edges.
     pub all: GroupPart,
-    /// Those whose ends have one class.
+    /// Its edges between nodes of one class.
     pub same_class: GroupPart,
-    /// Those whose ends have two.
+    /// Its edges between nodes of two classes.
     pub other_class: GroupPart,
     /// How far its changes lie above those of the other ranked edges. Edges into one target form a cluster.
     pub separation: Option<Separation>,
-    /// Its edges that changed most in the direction that the paper reports: down, and for narrow papers up.
+    /// The edges that changed most in the direction that the paper reports: up for narrow papers, down for the others.
     pub examples: Vec<ListedEdge>,
 }
 
@@ -89,7 +89,7 @@ impl GroupSummary {
         }
     }
 
-    /// Whether its edges lie clearly above or below the others.
+    /// The direction in which its edges clearly moved, relative to other edges.
     pub fn direction(&self) -> Option<crate::statistics::Direction> {
         self.separation.and_then(|separation| separation.direction())
     }

@@ -1,10 +1,10 @@
-//! Edges by name, for readers.
+//! Edges and nodes with the names that readers know.
 
 use carat::explain::{EdgeChanges, Property};
 use carat_graph::Dataset;
 use serde::Serialize;
 
-/// A node as readers know it.
+/// A node with its name and properties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedNode {
     /// Its number.
@@ -32,9 +32,9 @@ pub struct ListedEdge {
     pub change: f64,
     /// Its causal effect in the CAR network, where measured.
     pub effect: Option<f64>,
-    /// Nodes that attend to the source.
+    /// The number of nodes that attend to the source.
     pub src_degree: u32,
-    /// In-edges of the target.
+    /// The number of in-edges of the target.
     pub dst_degree: u32,
     /// Cosine of the ends' features, where both have any.
     pub similarity: Option<f64>,
@@ -52,7 +52,7 @@ impl ListedNode {
         Self { node, name: name.cloned(), class, year }
     }
 
-    /// What a reader calls it: its name, or its number.
+    /// Its name, or its number.
     pub fn shown(&self) -> String {
         self.name.as_deref().map_or_else(|| format!("node {}", self.node), plain)
     }
@@ -81,20 +81,20 @@ impl ListedEdge {
     }
 }
 
-/// A name on one line, without characters that command a terminal or turn the direction of what stands around it.
-/// Letters that are written from right to left stay.
+/// A name on one line, without control characters and without characters that change the direction of the text around it.
+/// Letters of right-to-left scripts are kept.
 pub(super) fn plain(name: &str) -> String {
-    let turns =
+    let changes_direction =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let character = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
-        c if c.is_control() || turns(c) => '\u{fffd}',
+        c if c.is_control() || changes_direction(c) => '\u{fffd}',
         c => c,
     };
     name.chars().map(character).collect()
 }
 
-/// A name within a sentence: isolated, so that letters from right to left leave the order of the rest alone.
+/// A name within a sentence, isolated so that a right-to-left name does not reorder the rest.
 pub(super) fn isolated(name: &str) -> String {
     format!("\u{2068}{name}\u{2069}")
 }
@@ -104,14 +104,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_turn_or_break_a_line() {
+    fn names_cannot_change_direction_or_break_lines() {
         assert_eq!(plain("a\nb\u{1b}[31m\u{202e}drow\u{2069}"), "a b\u{fffd}[31m\u{fffd}drow\u{fffd}");
         assert_eq!(plain("שלום <b>"), "שלום <b>");
         assert_eq!(isolated("x"), "\u{2068}x\u{2069}");
     }
 
     #[test]
-    fn nodes_without_a_name_go_by_their_number() {
+    fn nodes_without_a_name_show_their_number() {
         let node = |name: Option<&str>| ListedNode {
             node: 7,
             name: name.map(String::from),

@@ -1,4 +1,4 @@
-//! An explanation as a report: what changed, edge by edge, what separates up from down, and the paper's groups.
+//! The report on an explanation: edges that changed, properties that separate them, and the paper's groups.
 
 use super::tables::{group_table, listed_table, separation_table};
 use super::{Explanation, charts, sentences};
@@ -24,7 +24,7 @@ const HOW_TO_READ: [&str; 7] = [
      control run (--regulariser constant) before crediting causality.",
 ];
 
-/// The report. `runs` are sentences about the networks that were compared.
+/// The report. `runs` are sentences about the compared networks.
 pub fn report(found: &Explanation, runs: &[String]) -> Report {
     let mut lead: Vec<Block> = sentences::counts(found).into_iter().map(Block::Paragraph).collect();
     lead.extend(runs.iter().cloned().map(Block::Paragraph));

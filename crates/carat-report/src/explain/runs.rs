@@ -1,11 +1,11 @@
-//! The two runs in words, and what else they differ in.
+//! Describes the two runs, and the settings that differ between them.
 
 use carat::settings::NetworkSettings;
 use carat::{RegulariserSettings, Setting, TrainConfig};
 
 use crate::format;
 
-/// Sentences about the runs that are compared, and about what a reader must know before crediting the regulariser.
+/// Sentences about the compared runs, with every difference besides the regulariser.
 pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
     let mut sentences = vec![format!("Base: {}. CAR: {}.", described(base), described(car))];
     let others = differences(base, car);
@@ -49,7 +49,7 @@ mod tests {
     use carat::Lambda;
 
     #[test]
-    fn what_else_differs_is_said() {
+    fn other_differences_are_named() {
         let plain = TrainConfig::default().data("cora".into());
         let car = plain.clone().lambda(Lambda::new(0.5)).temperature(0.3);
         let said = compared_runs(&plain, &car);

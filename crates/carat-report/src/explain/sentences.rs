@@ -1,4 +1,4 @@
-//! What was found, in sentences.
+//! The results in sentences.
 
 use carat::explain::{Group, Property};
 
@@ -6,18 +6,18 @@ use super::{Contrast, Explanation, GroupSummary};
 use crate::format;
 use crate::statistics::Direction;
 
-/// How many edges there are, and which of them are ranked.
+/// The number of edges, and how many of them are ranked.
 pub fn counts(found: &Explanation) -> Vec<String> {
-    let Explanation { edges, ranked, alone, up_weighted, .. } = found;
+    let Explanation { edges, ranked, unranked, up_weighted, .. } = found;
     let mut text = format!("{} has {}.", super::listed::plain(&found.data), format::counted(*edges, "edge"));
-    if *alone > 0 {
-        let (alone, their) = match alone {
+    if *unranked > 0 {
+        let (count, their) = match unranked {
             1 => ("1 is left out of all rankings because its".to_string(), "target has"),
-            alone => {
-                (format!("{} are left out of all rankings because their", format::thousands(*alone)), "targets have")
+            unranked => {
+                (format!("{} are left out of all rankings because their", format::thousands(*unranked)), "targets have")
             }
         };
-        text.push_str(&format!(" {alone} {their} no other in-edge: attention there is 1 in every network."));
+        text.push_str(&format!(" {count} {their} no other in-edge: attention there is 1 in every network."));
     }
     let mut sentences = vec![text];
     if *ranked == 0 {
@@ -36,7 +36,7 @@ pub fn counts(found: &Explanation) -> Vec<String> {
     sentences
 }
 
-/// One sentence per property that clearly separates the two ends, the clearest first, and one that names the others.
+/// One sentence per property that clearly separates the two ends, the clearest first. The last sentences name the others.
 pub fn separation_sentences(found: &Explanation) -> Vec<String> {
     let clarity = |contrast: &Contrast| (contrast.separation.auc - 0.5).abs();
     let mut contrasts: Vec<&Contrast> = found.separates.iter().collect();
@@ -88,7 +88,7 @@ pub(super) fn number(property: Property, value: f64) -> String {
     }
 }
 
-/// Two digits that matter, or a power of ten.
+/// Attention or an effect: decimals for ordinary values, a power of ten for tiny ones.
 pub(super) fn attention(value: f64) -> String {
     match value {
         value if value == 0.0 || value >= 0.01 => format!("{value:.3}"),
@@ -97,7 +97,7 @@ pub(super) fn attention(value: f64) -> String {
     }
 }
 
-/// A change in percent, without digits that say nothing. The space does not break.
+/// A change in percent, with only its significant digits. The space is a no-break space.
 pub(super) fn percent(change: f64) -> String {
     let number = match change.abs() {
         size if size >= 1e5 => format!("{change:+.1e}"),
@@ -107,7 +107,7 @@ pub(super) fn percent(change: f64) -> String {
     format!("{number}\u{a0}%")
 }
 
-/// What became of every group that the data can tell, and which it cannot.
+/// How every group moved, or why the data cannot show it.
 pub fn group_sentences(found: &Explanation) -> Vec<String> {
     found.groups.iter().map(|group| group_sentence(group, found.unchanged)).collect()
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_matter() {
+    fn numbers_have_their_significant_digits() {
         assert_eq!([0.0, 0.123456, 0.001234, 3.2e-9].map(attention), ["0.000", "0.123", "0.00123", "3.2e-9"]);
         let percents = [2.5e6, 7700.4, 53.26, -99.87, 0.0].map(|change| percent(change).replace('\u{a0}', " "));
         assert_eq!(percents, ["+2.5e6 %", "+7700 %", "+53.3 %", "-99.9 %", "0.0 %"]);

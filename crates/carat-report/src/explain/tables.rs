@@ -6,13 +6,13 @@ use crate::format;
 use crate::statistics::{Direction, Separation};
 use crate::{Cell, Column, Table};
 
-/// Edges by name, with all that is known about them.
+/// Edges by name, with everything that is known about them.
 pub fn listed_table(name: &str, caption: &str, edges: &[ListedEdge]) -> Table {
     let has = |known: fn(&ListedNode) -> bool| edges.iter().any(|edge| known(&edge.src) || known(&edge.dst));
     let about = has(|node| node.class.is_some() || node.year.is_some());
     let effects = edges.iter().any(|edge| edge.effect.is_some());
     let similar = edges.iter().any(|edge| edge.similarity.is_some());
-    // On a phone the first column is the one that stays.
+    // On a phone only the first column stays visible while a table scrolls.
     let mut columns = vec![Column::numbers("change"), Column::text("target (attends)")];
     columns.extend(about.then(|| Column::text("its class, year")));
     columns.push(Column::text("source (is attended to)"));
@@ -41,7 +41,7 @@ fn attention_cells(edge: &ListedEdge) -> [Cell; 3] {
     [base, car, Cell::number(percent(edge.change), edge.change)]
 }
 
-/// Edges by name, in the width of a terminal: long names are cut.
+/// Edges by name, for the width of a terminal. Long names are cut.
 pub fn brief_table(caption: &str, edges: &[ListedEdge]) -> Table {
     let effects = edges.iter().any(|edge| edge.effect.is_some());
     let mut columns = ["target (attends)", "source (is attended to)"].map(Column::text).to_vec();
@@ -68,7 +68,7 @@ fn cut(text: &str, longest: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The two ends, property by property.
+/// The two ends compared, one property per row.
 pub fn separation_table(found: &Explanation) -> Table {
     let mut columns = vec![Column::text("property")];
     columns
@@ -107,7 +107,7 @@ fn separation_cells(separation: Option<Separation>) -> [Cell; 2] {
     [auc, interval.unwrap_or_else(|| Cell::text(format::UNDEFINED))]
 }
 
-/// The groups that the data can tell.
+/// The groups that the data can show.
 pub fn group_table(found: &Explanation) -> Table {
     let mut columns = vec![Column::text("group")];
     let headings = ["ranked edges", "median change", "went up", "AUC", "95 % interval", "same class", "other class"];

@@ -1,4 +1,4 @@
-//! Summaries of made-up changes, whose numbers can be checked by hand, and pages of hostile names.
+//! Summaries of made-up changes, with numbers that can be checked by hand, and pages with hostile names.
 
 use carat::explain::{Effects, GroupMembers, Properties};
 use carat_graph::DatasetParts;
@@ -67,7 +67,7 @@ fn ends_and_tenths_are_compared() {
     let dataset = dataset();
     let changes = changes(&dataset);
     let found = explanation(&changes, &dataset);
-    assert_eq!((found.edges, found.ranked, found.alone, found.up_weighted), (120, 120, 0, 80));
+    assert_eq!((found.edges, found.ranked, found.unranked, found.up_weighted), (120, 120, 0, 80));
     assert!(found.up.iter().all(|edge| edge.change > 30.0) && found.down.iter().all(|edge| edge.change < -60.0));
     assert_eq!((found.up.len(), found.needed.len(), found.sample.len()), (3, 3, 120));
     let of = |property| found.separates.iter().find(|contrast| contrast.property == property).unwrap();
@@ -83,7 +83,7 @@ fn ends_and_tenths_are_compared() {
 }
 
 #[test]
-fn groups_say_which_way_they_went_or_why_it_is_not_known() {
+fn groups_have_a_direction_or_a_reason_for_none() {
     let dataset = dataset();
     let found = explanation(&changes(&dataset), &dataset);
     let [own, anchors, narrow] = &found.groups[..] else { panic!("{:?}", found.groups) };
@@ -119,7 +119,7 @@ fn overlapping_groups_have_a_direction() {
 }
 
 #[test]
-fn nothing_changed_is_said_and_nothing_ranked() {
+fn unchanged_attention_is_named_and_not_ranked() {
     let dataset = dataset();
     let mut same = changes(&dataset);
     same.car = same.base.clone();
@@ -159,7 +159,7 @@ fn hostile_names_are_text_everywhere() {
 }
 
 #[test]
-fn settings_without_meaning_are_refused() {
+fn invalid_settings_are_refused() {
     let check = |top, share| SummarySettings { top, share }.check().map_err(|e| e.to_string());
     assert_eq!(check(0, 0.1).unwrap_err(), "top must be between 1 and 1000, and 0 is not");
     assert_eq!(check(5, 0.6).unwrap_err(), "share must be above 0 and at most 0.5, and 0.6 is not");
@@ -177,7 +177,7 @@ fn a_graph_of_one_edge_has_a_page_too() {
     let go_on = &mut |_, _| std::ops::ControlFlow::Continue(());
     let changes = carat::explain::explain(&network(0), &network(1), &dataset, &settings, go_on).unwrap();
     let found = explanation(&changes, &dataset);
-    assert_eq!((found.ranked, found.alone), (0, 1));
+    assert_eq!((found.ranked, found.unranked), (0, 1));
     let said = counts(&found);
     assert_eq!(
         said[0],

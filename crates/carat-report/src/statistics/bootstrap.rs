@@ -31,7 +31,7 @@ pub fn percentile_interval(resampled_means: &[f64]) -> Option<(f64, f64)> {
 pub fn bca_interval(values: &[f64], resampled_means: &[f64]) -> Option<(f64, f64)> {
     let means = sorted(resampled_means)?;
     let mean = mean(values)?;
-    // A resample of all values has their mean, but for the rounding of another order: with few values these are many.
+    // A resample of all values has the same mean except for rounding. With few values there are many such resamples.
     let rounding = 1e-14 * values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let below = means.partition_point(|resampled| *resampled < mean - rounding);
     let up_to = means.partition_point(|resampled| *resampled <= mean + rounding);
@@ -46,7 +46,7 @@ pub fn bca_interval(values: &[f64], resampled_means: &[f64]) -> Option<(f64, f64
 }
 
 fn acceleration(values: &[f64], mean: f64) -> f64 {
-    // Over their largest, so that no power over- or underflows.
+    // Divided by the largest, so that no power over- or underflows.
     let largest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
     let powers = values.iter().map(|value| (value - mean) / largest).map(|u| (u * u, u * u * u));
     let (squares, cubes) = powers.fold((0.0, 0.0), |sums, powers| (sums.0 + powers.0, sums.1 + powers.1));
@@ -55,14 +55,14 @@ fn acceleration(values: &[f64], mean: f64) -> f64 {
 
 /// The `z` with `Phi(z) = share`; not finite where `share` is 0 or 1.
 ///
-/// By Newton's method on `ln Phi`, which is concave: from a point below the root it climbs to the root and never passes
-/// it. `Phi(-x) <= exp(-x^2 / 2) / 2` gives such a point.
+/// Newton's method on `ln Phi`, which is concave: from a point below the root it approaches the root and never passes it.
+/// `Phi(-x) <= exp(-x^2 / 2) / 2` gives such a point.
 fn normal_quantile(share: f64) -> f64 {
     if share > 0.5 {
         return -normal_quantile(1.0 - share);
     }
     let mut z = -(-2.0 * share.ln()).sqrt();
-    // Each step doubles the number of right digits; 6 are enough for any share above 1e-300.
+    // Each step doubles the number of correct digits; 6 steps are enough for any share above 1e-300.
     for _ in 0..10 {
         let below = 0.5 * libm::erfc(-z / SQRT_2);
         let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
@@ -72,7 +72,7 @@ fn normal_quantile(share: f64) -> f64 {
 }
 
 /// The means of `count` resamples, each as long as `values` and drawn from them with replacement. The same for the same
-/// values, on every machine.
+/// values on every machine.
 pub(super) fn resampled_means(values: &[f64], count: usize, seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // 32 random bits per draw: among 2^32 / n the most and the least likely value differ by one, far below what the
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_from_nothing() {
+    fn empty_lists_have_no_interval() {
         assert_eq!(bca_interval(&[], &[1.0]), None);
         assert_eq!(bca_interval(&[1.0], &[]), None);
         assert_eq!(bca_interval(&[f64::NAN], &[1.0]), None);

@@ -1,13 +1,13 @@
-//! How large a paired difference is, and how well it is known.
+//! The size of a paired difference, with its interval.
 
 use serde::Serialize;
 
 use super::bootstrap::{bca_interval, resampled_means};
 use super::{Spread, wilcoxon};
 
-/// Resamples that an interval rests on.
+/// The number of resamples for an interval.
 const RESAMPLES: usize = 10_000;
-/// Any number does; a fixed one gives the same interval every time.
+/// A fixed seed gives the same interval every time.
 const SEED: u64 = 0x0ca2_a700;
 
 /// The size of a paired difference.
@@ -15,20 +15,19 @@ const SEED: u64 = 0x0ca2_a700;
 pub struct PairedEffect {
     /// Mean difference.
     pub mean: f64,
-    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, of 10,000 resamples. Where no difference
-    /// differs from another, a single pair included, it is the mean twice: such data cannot tell how well the mean is
-    /// known.
+    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, with 10,000 resamples. If all differences are
+    /// equal, or there is a single pair, both ends are the mean, and the interval says nothing.
     pub interval: (f64, f64),
     /// Cohen's d_z: the mean over the sample deviation of the differences; `None` where there is no deviation.
     pub cohens_d: Option<f64>,
     /// Matched-pairs rank-biserial correlation: the share of the signed-rank test's ranks above 0 less the share below,
     /// from -1 (every difference below 0) to 1; `None` where no difference differs from 0.
     pub rank_biserial: Option<f64>,
-    /// How many differences.
+    /// The number of differences.
     pub pairs: usize,
 }
 
-/// Of some differences; `None` where there is none, one is no finite number, or they are too large to square.
+/// The effect of some differences. `None` where there are none, one is not finite, or they are too large to square.
 pub fn paired_effect(differences: &[f64]) -> Option<PairedEffect> {
     if differences.iter().any(|difference| !difference.is_finite()) {
         return None;
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_enough_to_check_by_hand() {
+    fn a_small_example_agrees_with_hand_calculation() {
         let effect = paired_effect(&[3.0, -1.0, 0.0, 2.0]).unwrap();
         assert_eq!(effect.mean, 1.0);
         assert_eq!(effect.pairs, 4);
@@ -69,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spread_no_interval() {
+    fn equal_differences_have_no_interval() {
         for (values, biserial) in [(&[0.1; 3][..], Some(1.0)), (&[-0.1], Some(-1.0)), (&[0.0, 0.0], None)] {
             let effect = paired_effect(values).unwrap();
             assert_eq!(effect.interval, (values[0], values[0]));
@@ -78,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_from_nothing() {
+    fn empty_and_infinite_differences_have_no_effect() {
         assert_eq!(paired_effect(&[]), None);
         assert_eq!(paired_effect(&[0.1, f64::NAN]), None);
         assert_eq!(paired_effect(&[0.1, f64::INFINITY]), None);
     }
 
     #[test]
-    fn the_interval_follows_the_unit() {
+    fn the_interval_scales_with_the_unit() {
         let values = [0.3, -0.2, 0.5, 0.1, 0.9, 0.4];
         let (low, high) = paired_effect(&values).unwrap().interval;
         for unit in [2f64.powi(-400), 2f64.powi(400)] {

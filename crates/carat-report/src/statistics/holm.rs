@@ -1,6 +1,6 @@
 //! Holm's correction of several p values: it bounds the chance of even one false finding, whatever their dependence.
 
-/// Adjusted p values, in the order of `p_values`; what lies below a level is a finding at that level.
+/// Adjusted p values, in the order of `p_values`. A value below a level is significant at that level.
 ///
 /// The k-th smallest of m is multiplied by m + 1 - k; none falls below one before it, and none exceeds 1. NaN stands
 /// for a test that could not be made: it stays NaN and does not count among the m.
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_down_and_never_back() {
+    fn adjusted_values_agree_with_r() {
         // R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
         let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
         for (found, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_range() {
+    fn adjusted_values_stay_between_0_and_1() {
         assert_eq!(holm(&[]), Vec::<f64>::new());
         assert_eq!(holm(&[0.3]), [0.3]);
         assert_eq!(holm(&[0.6, 0.7, 0.0]), [1.0, 1.0, 0.0]);
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_were_not_made_do_not_count() {
+    fn missing_tests_do_not_count() {
         let adjusted = holm(&[0.02, f64::NAN, 0.03]);
         assert!(adjusted[1].is_nan());
         assert_eq!([adjusted[0], adjusted[2]], [0.04, 0.04]);

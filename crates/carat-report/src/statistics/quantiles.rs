@@ -1,4 +1,4 @@
-//! Quantiles by linear interpolation, as NumPy's `quantile` has them by default.
+//! Quantiles by linear interpolation, as in NumPy's `quantile`.
 
 /// Minimum, lower quartile, median, upper quartile and maximum; `None` where there is no value or one is not a number.
 pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
@@ -21,14 +21,14 @@ pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// The value below which this share of some sorted values lies. There is at least one, and the share lies in 0 to 1.
+/// The value below which this share of some sorted values lies. There must be a value, and the share must be in 0 to 1.
 pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len() - 1;
     let place = share * last as f64;
     let index = (place as usize).min(last);
     let (low, high) = (sorted[index], sorted[(index + 1).min(last)]);
     let part = place - index as f64;
-    // From the nearer end, as NumPy does: so that equal neighbours and whole places give the values themselves.
+    // Interpolates from the nearer end, like NumPy, so that equal neighbours and whole positions give exact values.
     match () {
         () if low == high || part == 0.0 => low,
         () if part < 0.5 => low + (high - low) * part,
@@ -49,13 +49,13 @@ mod tests {
     }
 
     #[test]
-    fn infinities_keep_to_their_place() {
+    fn infinities_are_sorted() {
         let infinite = five_numbers(&[1.0, 2.0, 3.0, 4.0, f64::INFINITY]).unwrap();
         assert_eq!(infinite, [1.0, 2.0, 3.0, 4.0, f64::INFINITY]);
     }
 
     #[test]
-    fn nothing_from_nothing() {
+    fn empty_and_nan_values_have_no_quantiles() {
         assert_eq!(five_numbers(&[]), None);
         assert_eq!(five_numbers(&[1.0, f64::NAN]), None);
     }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_every_number() {
+    fn infinite_t_has_probability_0_or_1() {
         assert_eq!(upper_tail(f64::INFINITY, 3.0), 0.0);
         assert_eq!(upper_tail(f64::NEG_INFINITY, 3.0), 1.0);
     }

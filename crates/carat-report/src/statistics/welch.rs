@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn one_constant_sample_is_enough_two_are_too_many() {
+    fn one_constant_sample_is_allowed_but_not_two() {
         assert!(welch_greater(&[1.0, 1.0], &[0.5, 0.7]).is_some());
         assert_eq!(welch_greater(&[0.1; 3], &[0.2; 7]), None);
         assert_eq!(welch_greater(&[1.0], &[0.5, 0.7]), None);

@@ -14,7 +14,7 @@ const MOST_EXACT: usize = 50;
 const MOST_EXACT_WITH_TIES: usize = 13;
 
 /// The probability, if differences were as likely below 0 as above, that they lie above 0 at least as clearly as these
-/// do. Small where they lean above 0; `None` where there is none or one is not a number.
+/// do. `None` where there are no differences or one is NaN.
 ///
 /// Where none differs from 0 it is 1, however many they are: scipy says so for 2 to 13 of them and is undefined for
 /// others.
@@ -38,7 +38,7 @@ pub(super) fn rank_biserial(differences: &[f64]) -> Option<f64> {
     (!ranks.is_empty()).then(|| (2.0 * positive as f64 - all) / all)
 }
 
-/// What the test goes by.
+/// The ranks that the test uses.
 struct SignedRanks {
     /// Twice the rank of every difference that is not 0, by absolute value.
     ranks: Vec<usize>,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn no_differences_no_probability() {
+    fn empty_and_nan_differences_have_no_probability() {
         assert_eq!(wilcoxon_greater(&[]), None);
         assert_eq!(wilcoxon_greater(&[0.1, f64::NAN]), None);
     }
