@@ -1,4 +1,4 @@
-//! A chart as data: what is drawn, not how. Reports are made of these, and one renderer draws them all.
+//! A chart as data. One renderer draws all charts of reports.
 
 /// A row of panels with one title and one legend.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,16 +7,16 @@ pub struct Chart {
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// CategoryNames of the series; a mark's `series` is a place in this list and decides its colour.
+    /// Names of the series. A mark's `series` is an index into this list and decides its colour.
     pub series: Vec<String>,
-    /// The panels, side by side where there is room.
+    /// The panels, side by side where they fit.
     pub panels: Vec<ChartPanel>,
 }
 
 /// One pair of axes and what is drawn on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartPanel {
-    /// Slots above it.
+    /// The heading above it.
     pub title: String,
     /// A short remark beside the title, such as a p value; may be empty.
     pub note: String,
@@ -33,11 +33,11 @@ pub struct ChartPanel {
 pub struct Axis {
     /// What it measures.
     pub label: String,
-    /// Lowest and highest value; `None`: what the marks need.
+    /// Lowest and highest value; `None` for the range of the marks.
     pub range: Option<(f64, f64)>,
     /// Powers of ten at equal distances. Values of 0 and below are not drawn.
     pub logarithmic: bool,
-    /// CategoryNames of the values 0, 1, 2, ...; empty: an axis of numbers. The first stands on the left, or on top.
+    /// Names of the values 0, 1, 2, ..., starting at the left or at the top. Empty for an axis of numbers.
     pub categories: Vec<String>,
 }
 
@@ -53,40 +53,40 @@ impl Axis {
     }
 }
 
-/// Something drawn. `tip` is shown when a reader points at it.
+/// A mark. `tip` is its tooltip.
 ///
-/// What is no number, or lies outside an axis, is not drawn; the panel says how many such marks there are. On a
-/// horizontal axis of categories without lines, dots and intervals stand beside those of other series as bars do,
-/// unless one of them is given a place between two categories.
+/// Marks that are not finite or lie outside an axis are not drawn; the panel shows their number. On a horizontal axis of
+/// categories without lines, dots and intervals of several series are placed side by side like bars, unless one of them lies
+/// between two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A dot.
     Dot {
-        /// Where.
+        /// Its position.
         at: (f64, f64),
-        /// Which series.
+        /// Its series.
         series: usize,
-        /// In pixels.
+        /// Its radius in pixels.
         radius: f64,
-        /// What pointing at it tells.
+        /// Its tooltip.
         tip: String,
     },
     /// A bar from 0, beside the bars of the other series at the same category.
     Bar {
         /// Category and height.
         at: (f64, f64),
-        /// Which series.
+        /// Its series.
         series: usize,
-        /// What pointing at it tells.
+        /// Its tooltip.
         tip: String,
     },
     /// A line through points.
     Line {
         /// From left to right.
         points: Vec<(f64, f64)>,
-        /// Which series.
+        /// Its series.
         series: usize,
-        /// What pointing at it tells.
+        /// Its tooltip.
         tip: String,
     },
     /// Minimum, quartiles and maximum, beside the boxes of the other series at the same category.
@@ -95,23 +95,23 @@ pub enum Mark {
         at: f64,
         /// Minimum, first quartile, median, third quartile, maximum.
         values: [f64; 5],
-        /// Which series.
+        /// Its series.
         series: usize,
-        /// What pointing at it tells.
+        /// Its tooltip.
         tip: String,
     },
     /// A vertical stroke from low to high: an interval.
     Interval {
-        /// Where.
+        /// Its horizontal position.
         at: f64,
         /// From and to.
         range: (f64, f64),
-        /// Which series.
+        /// Its series.
         series: usize,
-        /// What pointing at it tells.
+        /// Its tooltip.
         tip: String,
     },
-    /// A dashed line through points that is no series but something to compare with; the legend names it.
+    /// A dashed reference line through points, which the legend names.
     Guide {
         /// From left to right.
         points: Vec<(f64, f64)>,

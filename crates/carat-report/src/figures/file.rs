@@ -1,4 +1,4 @@
-//! A chart as an SVG file that opens alone, with its own style, title, legend and caption.
+//! A chart as an SVG file, with its own style, title, legend and caption.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::chart::Chart;
 use super::layout::{LINE, Layout, SMALL};
 use super::panel;
 use super::render::STYLE;
-use super::text::{width, wrap};
+use super::text::{self, wrap};
 use crate::page::escape;
 
 const MARGIN: f64 = 20.0;
@@ -17,51 +17,51 @@ impl Chart {
     pub fn svg(&self) -> String {
         let layout = Layout::of(self);
         let columns = if layout.is_wide() { 1 } else { self.panels.len().clamp(1, 3) };
-        let room = (columns as f64 * (layout.width + GAP) - GAP).max(460.0);
-        let mut sheet = Sheet { body: String::new(), under: MARGIN, room };
-        sheet.lines("heading", &wrap(&self.title, 16.0, room, 3), 20.0);
-        sheet.legend(&self.legend());
+        let width = (columns as f64 * (layout.width + GAP) - GAP).max(460.0);
+        let mut file = SvgFile { body: String::new(), y: MARGIN, width };
+        file.lines("heading", &wrap(&self.title, 16.0, width, 3), 20.0);
+        file.legend(&self.legend());
         for row in self.panels.chunks(columns) {
             for (place, panel) in row.iter().enumerate() {
                 let (elements, _) = panel::draw(panel, &layout);
                 let x = MARGIN + place as f64 * (layout.width + GAP);
-                let _ = writeln!(sheet.body, "<g transform=\"translate({x:.1} {:.1})\">{elements}</g>", sheet.under);
+                let _ = writeln!(file.body, "<g transform=\"translate({x:.1} {:.1})\">{elements}</g>", file.y);
             }
-            sheet.under += layout.height + GAP;
+            file.y += layout.height + GAP;
         }
-        sheet.lines("caption", &wrap(&self.caption, SMALL, room, 40), LINE + 2.0);
-        sheet.finish(&self.title)
+        file.lines("caption", &wrap(&self.caption, SMALL, width, 40), LINE + 2.0);
+        file.finish(&self.title)
     }
 }
 
-/// A file under construction, from top to bottom.
-struct Sheet {
+/// Builds a file from top to bottom.
+struct SvgFile {
     body: String,
-    /// Where the next part begins.
-    under: f64,
-    /// Width between the edges.
-    room: f64,
+    /// The vertical position of the next part.
+    y: f64,
+    /// Width between the margins.
+    width: f64,
 }
 
-impl Sheet {
+impl SvgFile {
     fn lines(&mut self, class: &str, lines: &[String], height: f64) {
         for line in lines {
-            self.under += height;
+            self.y += height;
             let text = escape(line);
-            let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{MARGIN}\" y=\"{:.1}\">{text}</text>", self.under);
+            let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{MARGIN}\" y=\"{:.1}\">{text}</text>", self.y);
         }
     }
 
     /// Keys and names in rows.
     fn legend(&mut self, entries: &[(String, String)]) {
-        self.under += 10.0;
-        let mut across = 0.0;
+        self.y += 10.0;
+        let mut x_offset = 0.0;
         for (class, name) in entries {
-            let wide = width(name, 12.0) + 40.0;
-            if across > 0.0 && across + wide > self.room {
-                (across, self.under) = (0.0, self.under + 20.0);
+            let wide = text::width(name, 12.0) + 40.0;
+            if x_offset > 0.0 && x_offset + wide > self.width {
+                (x_offset, self.y) = (0.0, self.y + 20.0);
             }
-            let (x, y) = (MARGIN + across, self.under);
+            let (x, y) = (MARGIN + x_offset, self.y);
             let key = match class.as_str() {
                 "reference" => format!("<path class=\"line reference\" d=\"M{x:.1} {:.1}h16\"/>", y + 10.0),
                 _ => format!(
@@ -72,13 +72,13 @@ impl Sheet {
             let text =
                 format!("<text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 20.0, y + 14.0, escape(name));
             let _ = writeln!(self.body, "<g class=\"{class}\">{key}{text}</g>");
-            across += wide;
+            x_offset += wide;
         }
-        self.under += if entries.is_empty() { 4.0 } else { 34.0 };
+        self.y += if entries.is_empty() { 4.0 } else { 34.0 };
     }
 
     fn finish(self, title: &str) -> String {
-        let (wide, high) = (self.room + 2.0 * MARGIN, self.under + MARGIN);
+        let (wide, high) = (self.width + 2.0 * MARGIN, self.y + MARGIN);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" width=\"{wide:.0}\" \
              height=\"{high:.0}\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\

@@ -1,5 +1,4 @@
-//! How much room every part of a chart's panels gets. All panels of a chart share one layout, so that their axes line
-//! up.
+//! The sizes of all parts of a chart's panels. All panels of a chart share one layout, so that their axes line up.
 
 use super::chart::{Chart, ChartPanel, Mark};
 use super::ranges::{Ranges, ranges};
@@ -9,19 +8,19 @@ use super::text::{shorten, width, wrap};
 /// Size of most texts, in pixels.
 pub(super) const SMALL: f64 = 11.0;
 const TITLE: f64 = 13.0;
-/// Room between the edge and what is drawn.
+/// The distance between the border and what is drawn.
 pub(super) const MARGIN: f64 = 12.0;
 const NARROW: f64 = 340.0;
 const WIDE: f64 = 700.0;
 const PLOT_HEIGHT: f64 = 176.0;
-/// From one line of text to the next.
+/// The height of a line of text.
 pub(super) const LINE: f64 = 14.0;
-/// The most room that names of categories get.
+/// The greatest width of a category's name.
 const LONGEST_NAME: f64 = 110.0;
-/// How names of categories are turned where they do not fit side by side, in degrees.
+/// The angle of category names that do not fit side by side, in degrees.
 const SLANT: f64 = -40.0;
 
-/// Where things are.
+/// The positions of a panel's parts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout {
     pub(super) width: f64,
@@ -31,20 +30,20 @@ pub(super) struct Layout {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Lines of the headers, of which there is room for as many as the panel with the most needs.
+    /// The number of lines in the headers: as many as the panel with the most lines needs.
     pub(super) title_lines: usize,
     pub(super) note_lines: usize,
     pub(super) label_lines: usize,
 }
 
-/// How the names of a horizontal axis's categories are written.
+/// How the category names of a horizontal axis are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CategoryNames {
-    /// In degrees; `None`: upright.
+    /// The angle in degrees; `None` for horizontal text.
     pub(super) turn: Option<f64>,
-    /// The longest that a name may be.
-    pub(super) room: f64,
-    /// Every how many-th name is written.
+    /// The greatest width of a name.
+    pub(super) max_width: f64,
+    /// One name in this many is written.
     pub(super) every: usize,
 }
 
@@ -53,7 +52,8 @@ impl Layout {
     pub(super) fn of(chart: &Chart) -> Self {
         let panels = &chart.panels;
         let width = if panels.iter().any(crowded) { WIDE } else { NARROW };
-        let wide = |room: f64| panels.iter().flat_map(y_names).map(move |name| self::width(&name, SMALL).min(room));
+        let wide =
+            |max_width: f64| panels.iter().flat_map(y_names).map(move |name| self::width(&name, SMALL).min(max_width));
         let slanted = panels.iter().any(|panel| !side_by_side(panel, width - 60.0));
         let names = wide(LONGEST_NAME).fold(if slanted { 46.0 } else { 24.0 }, f64::max);
         let (left, right) = (names + 12.0, width - MARGIN);
@@ -79,7 +79,7 @@ impl Layout {
         layout
     }
 
-    /// Whether panels are too wide to stand beside each other.
+    /// True where panels are too wide to be side by side.
     pub(super) fn is_wide(&self) -> bool {
         self.width > NARROW
     }
@@ -89,23 +89,23 @@ impl Layout {
         wrap(&panel.title, TITLE, self.width - 2.0 - MARGIN, 2)
     }
 
-    /// Whether the note stands beside the title.
+    /// True where the note fits beside the title.
     pub(super) fn note_beside(&self, panel: &ChartPanel) -> bool {
         let title = width(&panel.title, TITLE);
         title + 14.0 + width(&panel.note, SMALL) <= self.width - MARGIN
     }
 
-    /// The note in lines under the title, where it has no room beside it.
+    /// The lines of the note below the title, if it does not fit beside it.
     pub(super) fn note_below(&self, panel: &ChartPanel) -> Vec<String> {
         if self.note_beside(panel) { Vec::new() } else { wrap(&panel.note, SMALL, self.width - MARGIN, 3) }
     }
 
-    /// What the vertical axis measures, in lines above it.
+    /// The lines of the vertical axis's label, above the axis.
     pub(super) fn y_label(&self, panel: &ChartPanel) -> Vec<String> {
         wrap(&panel.y.label, SMALL, self.width - MARGIN, 3)
     }
 
-    /// What the horizontal axis measures, in lines under it.
+    /// The lines of the horizontal axis's label, below the axis.
     pub(super) fn x_label(&self, panel: &ChartPanel) -> Vec<String> {
         wrap(&panel.x.label, SMALL, self.width - MARGIN, 2)
     }
@@ -122,41 +122,41 @@ impl Layout {
         (scale(powers(&panel.x), x, (self.left, self.right)), scale(powers(&panel.y), y, upright))
     }
 
-    /// How the names of the categories under the panel are written.
+    /// How the category names below the panel are written.
     pub(super) fn names(&self, panel: &ChartPanel) -> CategoryNames {
         let slot = (self.right - self.left) / panel.x.categories.len().max(1) as f64;
         if side_by_side(panel, self.right - self.left) {
-            return CategoryNames { turn: None, room: LONGEST_NAME.max(slot), every: 1 };
+            return CategoryNames { turn: None, max_width: LONGEST_NAME.max(slot), every: 1 };
         }
-        // Slanted names reach to the left, the first one past the axis.
+        // Slanted names extend to the left, the first one beyond the axis.
         let before = (self.left + slot / 2.0 - 2.0) / SLANT.to_radians().cos();
         if slot >= 18.0 {
-            return CategoryNames { turn: Some(SLANT), room: before.min(LONGEST_NAME), every: 1 };
+            return CategoryNames { turn: Some(SLANT), max_width: before.min(LONGEST_NAME), every: 1 };
         }
-        CategoryNames { turn: Some(-90.0), room: LONGEST_NAME, every: (12.5 / slot).ceil().max(1.0) as usize }
+        CategoryNames { turn: Some(-90.0), max_width: LONGEST_NAME, every: (12.5 / slot).ceil().max(1.0) as usize }
     }
 
     fn names_height(&self, panel: &ChartPanel) -> f64 {
         let names = self.names(panel);
-        let longest = panel.x.categories.iter().map(|name| width(&shorten(name, SMALL, names.room), SMALL));
+        let longest = panel.x.categories.iter().map(|name| width(&shorten(name, SMALL, names.max_width), SMALL));
         let longest = longest.fold(0.0, f64::max);
         names.turn.map_or(LINE, |turn| longest * turn.to_radians().sin().abs() + LINE)
     }
 }
 
-/// Whether the names of the horizontal axis's categories fit beside each other.
-fn side_by_side(panel: &ChartPanel, room: f64) -> bool {
-    let slot = room / panel.x.categories.len().max(1) as f64;
+/// True where the category names of the horizontal axis fit side by side.
+fn side_by_side(panel: &ChartPanel, available: f64) -> bool {
+    let slot = available / panel.x.categories.len().max(1) as f64;
     panel.x.categories.iter().all(|name| width(name, SMALL) + 8.0 <= slot)
 }
 
-/// Whether a panel holds more bars or categories than a narrow one shows well.
+/// True where a panel has too many bars or categories for a narrow layout.
 fn crowded(panel: &ChartPanel) -> bool {
-    let stands = |mark: &&Mark| matches!(mark, Mark::Bar { .. } | Mark::Box { .. });
-    panel.x.categories.len() > 16 || panel.marks.iter().filter(stands).count() > 36
+    let takes_slot = |mark: &&Mark| matches!(mark, Mark::Bar { .. } | Mark::Box { .. });
+    panel.x.categories.len() > 16 || panel.marks.iter().filter(takes_slot).count() > 36
 }
 
-/// What may stand to the left of the vertical axis.
+/// The texts to the left of the vertical axis.
 fn y_names(panel: &ChartPanel) -> Vec<String> {
     if panel.y.categories.is_empty() {
         let Ranges { y, .. } = ranges(panel);
@@ -167,5 +167,5 @@ fn y_names(panel: &ChartPanel) -> Vec<String> {
     }
 }
 
-/// About how many ticks a vertical axis has.
+/// The approximate number of ticks of a vertical axis.
 pub(super) const Y_TICKS: usize = 5;

@@ -1,4 +1,4 @@
-//! The marks of a panel, from values to places.
+//! Draws the marks of a panel.
 
 use super::chart::{ChartPanel, Mark};
 use super::layout::{LINE, SMALL};
@@ -6,23 +6,23 @@ use super::scale::Scale;
 use super::svg::Canvas;
 use super::text::width;
 
-/// Draws marks on a canvas, between scales.
+/// Draws marks on a canvas with two scales.
 pub(super) struct Pen<'a> {
     pub(super) canvas: &'a mut Canvas,
     pub(super) x: Scale,
     pub(super) y: Scale,
     slots: Slots,
-    /// Where dots are, which texts should not hide.
+    /// The positions of dots, which texts should not hide.
     dots: Vec<(f64, f64)>,
     /// Heights and texts of levels.
     levels: Vec<(f64, String)>,
-    /// Marks that have no place.
+    /// The number of marks outside the axes.
     outside: usize,
 }
 
 /// The class that gives a series its colour.
 pub(super) fn series_class(series: usize) -> String {
-    /// How many colours the style sheet has.
+    /// The number of colours in the style sheet.
     const COLOURS: usize = 8;
     format!("series-{}", series % COLOURS)
 }
@@ -76,7 +76,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Writes the texts that lie above everything else, and tells how many marks had no place.
+    /// Writes the texts on top of all marks, and returns the number of marks outside the axes.
     pub(super) fn finish(self) -> usize {
         let mut taken: Vec<Label> = Vec::new();
         for (height, text) in &self.levels {
@@ -87,7 +87,7 @@ impl<'a> Pen<'a> {
         self.outside
     }
 
-    /// Whether an axis of powers of ten could show the value at all.
+    /// True where the axis can show the value: one of powers of ten shows only positive values.
     fn reaches(&self, value: f64) -> bool {
         !self.y.is_logarithmic() || value > 0.0
     }
@@ -100,14 +100,14 @@ impl<'a> Pen<'a> {
             self.outside += 1;
             return;
         }
-        // A bar of no height can still be pointed at.
+        // A bar without height gets one pixel, so that it can be pointed at.
         let to = if (from - to).abs() < 1.0 { from - 1.0 } else { to };
         let (centre, half) = (self.x.position(x) + self.slots.offset(series), self.slots.half_width(26.0));
         let class = format!("bar {}", series_class(series));
         self.canvas.bar(&class, [(centre - half, to), (centre + half, from)], tip);
     }
 
-    /// A line breaks where it leaves the axes; a point alone becomes a dot.
+    /// Draws a line. It breaks where it leaves the axes, and a single point becomes a dot.
     fn line(&mut self, points: &[(f64, f64)], class: &str, tip: &str) {
         let (x, y) = (self.x, self.y);
         let numbers: Vec<(f64, f64)> =
@@ -132,7 +132,7 @@ impl<'a> Pen<'a> {
         if low >= high {
             return;
         }
-        // Between a linear axis and one of powers it is a curve.
+        // Between a linear axis and one of powers of ten, the diagonal is a curve.
         let pieces = if self.x.is_logarithmic() == self.y.is_logarithmic() { 1 } else { 48 };
         let values = (0..=pieces).map(|piece| low + (high - low) * f64::from(piece) / f64::from(pieces));
         let places: Vec<(f64, f64)> = values.map(|value| (self.x.position(value), self.y.position(value))).collect();
@@ -151,15 +151,15 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The best of four places for a level's text: within the panel, off other texts, over as few dots as possible.
+    /// The best of four positions for a level's text: inside the panel, clear of other texts, over as few dots as possible.
     fn label(&self, height: f64, text: &str, taken: &[Label]) -> Label {
         let ((left, right), wide) = (self.edges(), width(text, SMALL));
         let places = [(right - wide, -4.0), (right - wide, 12.0), (left + 4.0, -4.0), (left + 4.0, 12.0)];
         let labels = places.map(|(left, under)| Label { left, right: left + wide, base: height + under });
         let cost = |label: &Label| {
             let crossed = taken.iter().any(|other| label.meets(other)) || !self.within(label.base);
-            let hidden = self.dots.iter().filter(|dot| label.covers(**dot)).count();
-            if crossed { usize::MAX } else { hidden }
+            let covered = self.dots.iter().filter(|dot| label.covers(**dot)).count();
+            if crossed { usize::MAX } else { covered }
         };
         let [first, others @ ..] = labels;
         others.into_iter().fold(first, |best, label| if cost(&label) < cost(&best) { label } else { best })
@@ -170,7 +170,7 @@ impl<'a> Pen<'a> {
         (self.x.position(low), self.x.position(high))
     }
 
-    /// Whether a text fits between the top and the bottom.
+    /// True where a text fits between the top and the bottom.
     fn within(&self, height: f64) -> bool {
         let (low, high) = self.y.range();
         let (one, other) = (self.y.position(low), self.y.position(high));
@@ -178,12 +178,12 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Where a text is.
+/// The position of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Label {
     left: f64,
     right: f64,
-    /// Its line's foot.
+    /// Its baseline.
     base: f64,
 }
 
@@ -197,14 +197,14 @@ impl Label {
     }
 }
 
-/// How series stand beside each other at a category.
+/// How series are placed side by side at a category.
 #[derive(Debug, Clone, PartialEq)]
 struct Slots {
-    /// Those that the panel has.
+    /// The series in the panel.
     series: Vec<usize>,
-    /// Pixels that each gets.
+    /// The width of each series in pixels.
     width: f64,
-    /// Whether dots and intervals are moved as bars are.
+    /// True where dots and intervals are shifted like bars.
     shift_dots: bool,
 }
 
@@ -225,13 +225,14 @@ impl Slots {
                 Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
             }
         }
-        let alone = |(at, one): &(f64, usize)| series.iter().all(|(other_at, other)| other_at != at || other == one);
-        let all_alone = series.iter().all(alone);
+        let is_single =
+            |(at, one): &(f64, usize)| series.iter().all(|(other_at, other)| other_at != at || other == one);
+        let all_single = series.iter().all(is_single);
         let mut series: Vec<usize> = series.into_iter().map(|(_, one)| one).collect();
         series.sort_unstable();
         series.dedup();
-        if all_alone {
-            // No two series meet at a category: each stands in the middle of its own.
+        if all_single {
+            // No category has two series, so each is centred.
             series.truncate(1);
         }
         places.sort_unstable_by(f64::total_cmp);
@@ -242,7 +243,7 @@ impl Slots {
         Self { width: 0.8 * pixels / series.len().max(1) as f64, series, shift_dots }
     }
 
-    /// How far a series stands from the middle of its category.
+    /// The distance of a series from the middle of its category.
     fn offset(&self, series: usize) -> f64 {
         let place = self.series.iter().position(|one| *one == series).unwrap_or_default();
         (place as f64 - (self.series.len().max(1) - 1) as f64 / 2.0) * self.width.min(2.0 * 28.0)
@@ -252,9 +253,9 @@ impl Slots {
         if self.shift_dots { self.offset(series) } else { 0.0 }
     }
 
-    /// Half the width of what stands there, at most `most`, with a little room between neighbours.
+    /// Half the width of a mark, at most `most`, with a small gap between neighbours.
     fn half_width(&self, most: f64) -> f64 {
-        let room = if self.width > 5.0 { self.width - 1.5 } else { 0.9 * self.width };
-        (room / 2.0).clamp(0.5, most)
+        let width = if self.width > 5.0 { self.width - 1.5 } else { 0.9 * self.width };
+        (width / 2.0).clamp(0.5, most)
     }
 }

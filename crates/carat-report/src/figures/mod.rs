@@ -1,9 +1,8 @@
-//! Charts, drawn as SVG: rows of small panels that stand in one column on a phone and side by side on a desktop, so
-//! that text keeps its size.
+//! Charts as SVG: rows of small panels, in one column on a phone and side by side on a desktop, so that text keeps its size.
 //!
-//! [`Chart`] says what is drawn. The road to a picture: `fit` finds the values that the axes span, `layout` the room of
-//! every part, `scale` the places of values, `marks` and `panel` draw onto `svg`, `render` makes the figure of a page
-//! and `sheet` a file of its own. Colours are classes that `chart.css` fills in, for light and dark.
+//! A [`Chart`] is data. To draw it, `ranges` finds the values that the axes span, `layout` the size of every part, and `scale`
+//! the positions of values. `marks` and `panel` draw on the canvas of `svg`, `render` makes the figure of a page, and `file` an
+//! SVG file. Colours are classes whose light and dark values are in `chart.css`.
 
 mod chart;
 mod file;

@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::svg::Canvas;
 use super::text::{shorten, width};
 
-/// A panel as SVG elements, and what it shows for those who cannot see it.
+/// A panel as SVG elements, and a description for screen readers.
 pub(super) fn draw(panel: &ChartPanel, layout: &Layout) -> (String, String) {
     let mut canvas = Canvas::default();
     let (x, y) = layout.scales(panel);
@@ -67,7 +67,7 @@ fn y_axis(canvas: &mut Canvas, panel: &ChartPanel, layout: &Layout, y: &Scale) {
         }
         return;
     }
-    // As many names as there are lines of text.
+    // At most one name per line of text.
     let most = ((layout.bottom - layout.top) / LINE).max(1.0) as usize;
     for (place, name) in panel.y.categories.iter().enumerate().step_by(panel.y.categories.len().div_ceil(most).max(1)) {
         let place = y.position(place as f64);
@@ -87,7 +87,7 @@ fn x_axis(canvas: &mut Canvas, panel: &ChartPanel, layout: &Layout, x: &Scale) {
     } else {
         let names = layout.names(panel);
         for (place, name) in panel.x.categories.iter().enumerate().step_by(names.every) {
-            let (place, shown) = (x.position(place as f64), shorten(name, SMALL, names.room));
+            let (place, shown) = (x.position(place as f64), shorten(name, SMALL, names.max_width));
             canvas.segment("axis", (place, base), (place, base + 4.0));
             match names.turn {
                 None => canvas.short_text("tick middle", (place, base + 17.0), &shown, name, None),
@@ -103,12 +103,12 @@ fn x_axis(canvas: &mut Canvas, panel: &ChartPanel, layout: &Layout, x: &Scale) {
     }
 }
 
-/// As many round values as fit beside each other.
+/// As many round values as fit side by side.
 fn number_ticks(x: &Scale, layout: &Layout) -> Vec<(f64, String)> {
     let apart = |pair: &[(f64, String)]| match pair {
         [one, other] => {
-            let room = (width(&one.1, SMALL) + width(&other.1, SMALL)) / 2.0 + 8.0;
-            middle(x, other.0, &other.1, layout) - middle(x, one.0, &one.1, layout) >= room
+            let needed = (width(&one.1, SMALL) + width(&other.1, SMALL)) / 2.0 + 8.0;
+            middle(x, other.0, &other.1, layout) - middle(x, one.0, &one.1, layout) >= needed
         }
         _ => true,
     };
@@ -116,7 +116,7 @@ fn number_ticks(x: &Scale, layout: &Layout) -> Vec<(f64, String)> {
     fitting.unwrap_or_else(|| x.ticks(1).into_iter().take(1).collect())
 }
 
-/// Where a tick's text is centred: under the tick, but never past the panel's edge.
+/// The centre of a tick's text: below the tick, but inside the panel.
 fn middle(x: &Scale, value: f64, text: &str, layout: &Layout) -> f64 {
     let half = width(text, SMALL) / 2.0;
     x.position(value).min(layout.width - half).max(half)

@@ -1,4 +1,4 @@
-//! Which values the axes of a panel span.
+//! The ranges of values that the axes of a panel span.
 
 use super::chart::{Axis, ChartPanel, Mark};
 use super::scale::extent;
@@ -10,7 +10,7 @@ pub(super) struct Ranges {
     pub(super) y: (f64, f64),
 }
 
-/// What is asked for, else what the marks need.
+/// The ranges that the axes ask for, or those that the marks need.
 pub(super) fn ranges(panel: &ChartPanel) -> Ranges {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     let (mut bars, mut diagonal) = (false, false);
@@ -41,7 +41,7 @@ pub(super) fn ranges(panel: &ChartPanel) -> Ranges {
             Mark::Level(value, _) => y.push(*value),
         }
     }
-    // Where a diagonal divides the panel, both axes show the same values.
+    // With a diagonal, both axes show the same values.
     if diagonal && panel.x.categories.is_empty() && panel.y.categories.is_empty() {
         let both: Vec<f64> = x.iter().chain(&y).copied().collect();
         (x, y) = (both.clone(), both);
@@ -66,7 +66,7 @@ fn range(axis: &Axis, values: &[f64], from_zero: bool) -> (f64, f64) {
     let zero = from_zero.then_some(0.0);
     let (least, most) = extent(values.iter().copied().chain(zero), 0.0);
     let (low, high) = extent(values.iter().copied().chain(zero), 0.06);
-    // Room around the marks does not reach past 0: values that are never negative have no negative axis.
+    // The margin around the marks does not pass 0: an axis of values that are never negative does not show negative ones.
     (if least >= 0.0 { low.max(0.0) } else { low }, if most <= 0.0 { high.min(0.0) } else { high })
 }
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_stand_on_zero_and_categories_have_room() {
+    fn bars_start_at_zero_and_categories_have_space() {
         let axis = Axis::of_categories(vec!["a".into(), "b".into()]);
         let bar = |at| Mark::Bar { at, series: 0, tip: String::new() };
         let Ranges { x, y } = ranges(&panel(axis, Axis::default(), vec![bar((0.0, 2.0)), bar((1.0, 1.0))]));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_ranges_are_not_taken() {
+    fn impossible_ranges_are_ignored() {
         let logarithmic = Axis { logarithmic: true, range: Some((0.0, 1.0)), ..Axis::default() };
         let reversed = Axis { range: Some((1.0, f64::NAN)), ..Axis::default() };
         let marks = vec![dot(0.1, 1.0), dot(10.0, 2.0), dot(0.0, 1.5), dot(-3.0, 1.5)];

@@ -6,11 +6,11 @@ use super::marks::series_class;
 use super::panel;
 use crate::page::escape;
 
-/// Colours and letters of charts: part of every page, and inside every file.
+/// The style of charts. Every page and every SVG file contains it.
 pub const STYLE: &str = include_str!("chart.css");
 
 impl Chart {
-    /// The chart as a figure of a page, whose style sheet holds the chart's.
+    /// The chart as a figure of a page. The page's style sheet must contain [`STYLE`].
     pub fn html(&self) -> String {
         let layout = Layout::of(self);
         let keys: String = self
@@ -33,7 +33,7 @@ impl Chart {
         )
     }
 
-    /// Class and name of the series and guides, those without a name left out.
+    /// Class and name of every series and reference line that has a name.
     pub(super) fn legend(&self) -> Vec<(String, String)> {
         let series = self.series.iter().enumerate().map(|(place, name)| (series_class(place), name.clone()));
         let mut entries: Vec<(String, String)> = series.filter(|(_, name)| !name.is_empty()).collect();

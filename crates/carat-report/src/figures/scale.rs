@@ -1,12 +1,12 @@
-//! From values to places, and where the ticks go.
+//! Maps values to positions, and chooses ticks.
 
-/// Values beyond this are drawn as if they were this, so that distances between values stay numbers.
+/// Larger values are drawn at this value, so that distances between values stay finite.
 const LARGEST: f64 = 1e300;
 
 /// A map from values to coordinates, linear or by powers of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
-    /// Of the values, or of their logarithms.
+    /// The ends of the range: values, or their logarithms.
     low: f64,
     high: f64,
     start: f64,
@@ -15,19 +15,19 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Maps `low` to `start` and `high` to `end`. An empty or impossible range of values is widened to one that works.
+    /// Maps `low` to `start` and `high` to `end`. An empty or impossible range of values is widened to a valid one.
     pub(super) fn new((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
-        let (low, high) = working(low, high);
+        let (low, high) = valid_range(low, high);
         Self { low, high, start, end, logarithmic: false }
     }
 
-    /// The same with powers of ten at equal distances.
+    /// A scale with powers of ten at equal distances.
     pub(super) fn logarithmic((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
-        let (low, high) = working(low.log10(), high.log10());
+        let (low, high) = valid_range(low.log10(), high.log10());
         Self { low, high, start, end, logarithmic: true }
     }
 
-    /// Whether equal distances are equal ratios.
+    /// True where equal distances are equal ratios.
     pub(super) fn is_logarithmic(&self) -> bool {
         self.logarithmic
     }
@@ -37,21 +37,21 @@ impl Scale {
         if self.logarithmic { (10f64.powf(self.low), 10f64.powf(self.high)) } else { (self.low, self.high) }
     }
 
-    /// Whether a value has a place within the range.
+    /// True where a value lies within the range.
     pub(super) fn contains(&self, value: f64) -> bool {
         let slack = 1e-9 * (self.high - self.low);
-        let inner = self.inner(value);
-        inner.is_finite() && inner >= self.low - slack && inner <= self.high + slack
+        let transformed = self.transformed(value);
+        transformed.is_finite() && transformed >= self.low - slack && transformed <= self.high + slack
     }
 
-    /// The coordinate of a value; values outside the range land on its ends, what is no number on its start.
+    /// The coordinate of a value. Values outside the range are placed at its ends, NaN at its start.
     pub(super) fn position(&self, value: f64) -> f64 {
-        let share = (self.inner(value) - self.low) / (self.high - self.low);
+        let share = (self.transformed(value) - self.low) / (self.high - self.low);
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.start + share * (self.end - self.start)
     }
 
-    /// Round values within the range, about `count` of them, with their texts.
+    /// About `count` round values within the range, with their texts.
     pub(super) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let count = count.max(1);
         let values = if self.logarithmic { self.powers(count) } else { steps(self.range(), count) };
@@ -59,7 +59,7 @@ impl Scale {
         values.into_iter().zip(texts).collect()
     }
 
-    fn inner(&self, value: f64) -> f64 {
+    fn transformed(&self, value: f64) -> f64 {
         match self.logarithmic {
             true if value > 0.0 => value.log10(),
             true => f64::NEG_INFINITY,
@@ -67,7 +67,7 @@ impl Scale {
         }
     }
 
-    /// Powers of ten; where few lie in the range, 2 and 5 times them too; where even those are few, even steps.
+    /// Powers of ten. If few lie in the range, 2 and 5 times these powers too; if that is still few, even steps.
     fn powers(&self, count: usize) -> Vec<f64> {
         let (first, last) = ((self.low - 1e-9).ceil() as i64, (self.high + 1e-9).floor() as i64);
         let stride = (last - first + 1).max(1).div_euclid(count as i64 + 1) + 1;
@@ -86,8 +86,8 @@ impl Scale {
     }
 }
 
-/// Both ends as numbers, the first below the second by enough to tell them apart.
-fn working(low: f64, high: f64) -> (f64, f64) {
+/// Both ends as finite numbers, the first clearly below the second.
+fn valid_range(low: f64, high: f64) -> (f64, f64) {
     if !low.is_finite() || !high.is_finite() {
         return (0.0, 1.0);
     }
@@ -97,8 +97,8 @@ fn working(low: f64, high: f64) -> (f64, f64) {
     if high - low > 1e-9 * size { (low, high) } else { (low - apart, high + apart) }
 }
 
-/// Multiples of a round step; at least two where that takes no more than twice as many steps, for one tick alone
-/// measures nothing.
+/// Multiples of a round step. If there are fewer than two, the step is chosen for twice as many, because a single tick shows
+/// no distance.
 fn steps(range: (f64, f64), count: usize) -> Vec<f64> {
     let few = multiples(range, count);
     if few.len() < 2 { multiples(range, 2 * count) } else { few }
@@ -118,12 +118,12 @@ fn nice_step(least: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Texts of ticks in one form: as decimals, or where these would be long, as a factor of a power of ten.
+/// Texts of ticks in one form: decimals, or a factor of a power of ten where decimals would be long.
 fn texts(values: &[f64]) -> Vec<String> {
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let decimals = values.iter().map(|value| decimals(*value, largest)).max().unwrap_or(0);
     let short = largest < 1e6 && decimals <= 5;
-    // On an axis of powers of ten, every value has decimals of its own.
+    // On an axis of powers of ten, each value has its own number of decimals.
     let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let even = gaps.clone().fold(0.0, f64::max) <= 1.01 * gaps.fold(f64::INFINITY, f64::min);
     let text = |value: &f64| match (short, even) {
@@ -134,7 +134,7 @@ fn texts(values: &[f64]) -> Vec<String> {
     values.iter().map(text).collect()
 }
 
-/// How many decimals a round value needs, as far as they matter beside the largest.
+/// The number of decimals that a round value needs, relative to the largest value.
 fn decimals(value: f64, largest: f64) -> usize {
     let exact = |places: &usize| {
         let factor = 10f64.powi(*places as i32);
@@ -143,7 +143,7 @@ fn decimals(value: f64, largest: f64) -> usize {
     (0..=12).find(exact).unwrap_or(12)
 }
 
-/// A factor, where it is not 1, and a power of ten.
+/// A power of ten, with a factor unless it is 1.
 fn scientific(value: f64) -> String {
     if value == 0.0 {
         return "0".to_string();
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn places_are_linear_and_stay_inside() {
+    fn positions_are_linear_and_stay_inside() {
         let scale = Scale::new((10.0, 20.0), (200.0, 0.0));
         assert_eq!([10.0, 15.0, 20.0, 99.0, -5.0].map(|v| scale.position(v)), [200.0, 100.0, 0.0, 0.0, 200.0]);
         assert_eq!([10.0, 20.0, 20.1, 9.9, f64::NAN].map(|v| scale.contains(v)), [true, true, false, false, false]);
     }
 
     #[test]
-    fn an_axis_of_powers_has_no_place_for_zero() {
+    fn an_axis_of_powers_does_not_contain_zero() {
         let scale = Scale::logarithmic((0.1, 10.0), (0.0, 100.0));
         assert_eq!([0.1, 1.0, 10.0, 1e9].map(|v| scale.position(v)), [0.0, 50.0, 100.0, 100.0]);
         assert_eq!([0.0, -1.0, f64::NAN].map(|v| (scale.contains(v), scale.position(v))), [(false, 0.0); 3]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_ranges_still_have_a_scale() {
+    fn degenerate_ranges_have_a_scale() {
         let infinite = f64::INFINITY;
         for (low, high) in [
             (0.5, 0.5),

@@ -1,10 +1,10 @@
-//! The elements of a picture, written as SVG. Colours and fonts are classes that a style sheet fills in.
+//! Writes SVG elements. A style sheet defines the colours and fonts of their classes.
 
 use std::fmt::Write;
 
 use crate::page::escape;
 
-/// A picture under construction: elements lie in the order of the calls.
+/// A picture. Elements are in the order of the calls.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     body: String,
@@ -17,27 +17,27 @@ impl Canvas {
         self.body
     }
 
-    /// How many marks tell something.
+    /// The number of marks with a tooltip.
     pub(super) fn marks(&self) -> usize {
         self.marks
     }
 
-    /// A straight line that is no mark.
+    /// A straight line without a tooltip.
     pub(super) fn segment(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.body.push_str(&segment(class, from, to));
     }
 
-    /// A line through places that is no mark.
+    /// A line through points, without a tooltip.
     pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
         let _ = write!(self.body, "<polyline class=\"line {class}\" points=\"{}\"/>", points(places));
     }
 
-    /// A text, with its left end, middle or right end at a place, as its class says.
+    /// A text. Its class decides whether its left end, middle or right end is at the position.
     pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
         let _ = write!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
     }
 
-    /// A text that may have been shortened: pointing at it tells the whole.
+    /// A text that may be shortened. Its tooltip is the whole text.
     pub(super) fn short_text(&mut self, class: &str, (x, y): (f64, f64), shown: &str, whole: &str, turn: Option<f64>) {
         let turn = turn.map_or(String::new(), |turn| format!(" transform=\"rotate({turn:.0} {x:.1} {y:.1})\""));
         let title = if shown == whole { String::new() } else { format!("<title>{}</title>", escape(whole)) };
@@ -56,7 +56,7 @@ impl Canvas {
         self.mark("rect", class, &rectangle(corners), "", tip);
     }
 
-    /// A line through places.
+    /// A line through points.
     pub(super) fn line(&mut self, class: &str, places: &[(f64, f64)], tip: &str) {
         self.mark("polyline", &format!("line {class}"), &format!(" points=\"{}\"", points(places)), "", tip);
     }
@@ -68,7 +68,7 @@ impl Canvas {
         self.mark("g", &format!("interval {class}"), "", &strokes, tip);
     }
 
-    /// A box: minimum, quartiles and maximum as places on the vertical axis.
+    /// A box: minimum, quartiles and maximum as vertical positions.
     pub(super) fn quartiles(&mut self, class: &str, x: f64, values: [f64; 5], half: f64, tip: &str) {
         let [minimum, first, median, third, maximum] = values;
         let parts = [
@@ -82,8 +82,8 @@ impl Canvas {
         self.mark("g", &format!("box {class}"), "", &parts.concat(), tip);
     }
 
-    /// An element that tells `tip`. Of a panel's marks only the first is a stop of the tabulator key; the page's script
-    /// moves on from there with the arrow keys, for a panel may have hundreds.
+    /// An element with the tooltip `tip`. The Tab key stops only at the first mark of a panel, which may have hundreds. The
+    /// page's script moves between marks with the arrow keys.
     fn mark(&mut self, element: &str, class: &str, attributes: &str, inner: &str, tip: &str) {
         if tip.is_empty() {
             let _ = write!(self.body, "<{element} class=\"{class}\"{attributes}>{inner}</{element}>");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mark_is_a_stop_and_silent_ones_are_none() {
+    fn tab_stops_at_the_first_mark_with_a_tooltip() {
         let mut canvas = Canvas::default();
         canvas.dot("series-0", (0.0, 0.0), 3.0, "");
         canvas.bar("series-0", [(4.0, 9.0), (1.0, 2.0)], "first");

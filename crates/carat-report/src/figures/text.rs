@@ -1,7 +1,7 @@
-//! How wide a text will be, and what to do where it is too wide. SVG wraps nothing by itself, and the reader's font is
-//! not known here: widths are those of a wide one (DejaVu Sans), so that in a narrower one there is room left over.
+//! Measures, shortens and wraps text. SVG does not wrap text, and the reader's font is unknown, so widths are those of a wide
+//! font (DejaVu Sans). Text in a narrower font leaves space.
 
-/// Width of a text in pixels, at a font's size in pixels.
+/// The width of a text in pixels, for a font size in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(relative_width).sum::<f64>() * size
 }
@@ -18,36 +18,38 @@ fn relative_width(character: char) -> f64 {
     }
 }
 
-/// The text, or its beginning and an ellipsis where it is wider than `room`.
-pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
+/// The text, or its start and an ellipsis if it is wider than `max_width`.
+pub(super) fn shorten(text: &str, size: f64, max_width: f64) -> String {
+    if width(text, size) <= max_width {
         return text.to_string();
     }
-    let room = room - width("…", size);
+    let max_width = max_width - width("…", size);
     let mut used = 0.0;
     let kept = text.chars().take_while(|character| {
         used += relative_width(*character) * size;
-        used <= room
+        used <= max_width
     });
     let kept: String = kept.collect();
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines of at most `room`, broken between words; what `most` lines cannot hold is left out behind an
-/// ellipsis.
-pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+/// The text in lines of at most `max_width`, broken between words. If it needs more than `max_lines`, the last line ends in
+/// an ellipsis.
+pub(super) fn wrap(text: &str, size: f64, max_width: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let place = lines.len();
+        let count = lines.len();
         match lines.last_mut() {
-            Some(line) if place >= most || width(line, size) + width(" ", size) + width(word, size) <= room => {
+            Some(line)
+                if count >= max_lines || width(line, size) + width(" ", size) + width(word, size) <= max_width =>
+            {
                 line.push(' ');
                 line.push_str(word);
             }
             _ => lines.push(word.to_string()),
         }
     }
-    lines.iter().map(|line| shorten(line, size, room)).collect()
+    lines.iter().map(|line| shorten(line, size, max_width)).collect()
 }
 
 #[cfg(test)]
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_hold_whole_words_within_the_room() {
+    fn lines_break_between_words_and_fit() {
         let text = "test loss with the regulariser against test loss without it";
         let lines = wrap(text, 11.0, 160.0, 9);
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 11.0) <= 160.0), "{lines:?}");

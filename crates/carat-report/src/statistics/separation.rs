@@ -1,5 +1,4 @@
-//! How far two large samples lie apart: the area under the ROC curve, with an interval for values that come in
-//! clusters.
+//! How far two large samples are separated: the area under the ROC curve, with an interval for clustered values.
 //!
 //! ```text
 //! A        P(high > low) + P(high = low) / 2, over all pairs of one of M high and one of N low values
@@ -9,24 +8,24 @@
 //! var A    S_high / M + S_low / N + 2 S_both / (M N)        (Obuchowski 1997; DeLong's if clusters have one value)
 //! ```
 //!
-//! Values of one cluster may depend on each other in any way. Takes n log n steps.
+//! Values of one cluster may depend on each other in any way. The cost is n log n.
 
 use serde::Serialize;
 
-/// A normal distribution has 95 % of its values within so many deviations.
+/// 95 % of a normal distribution lie within this many deviations of its mean.
 const DEVIATIONS: f64 = 1.959_963_984_540_054;
 
 /// How far some values lie above others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Separation {
-    /// The probability that one of the first is above one of the second, ties half: 0.5 says nothing, 1 that all are.
+    /// The probability that a value of the first sample is above one of the second; ties count half. 0.5 means no difference.
     pub auc: f64,
-    /// Its 95 % interval; `None` where the values do not tell, because there are too few clusters or nothing varies.
+    /// Its 95 % interval; `None` where there are too few clusters or no variation.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Separation {
-    /// Which side of one half the whole interval lies on, if it lies on one.
+    /// The side of one half on which the whole interval lies; `None` where it contains one half.
     pub fn direction(&self) -> Option<Direction> {
         match self.interval? {
             (low, _) if low > 0.5 => Some(Direction::Above),
@@ -36,17 +35,17 @@ impl Separation {
     }
 }
 
-/// Where the first values lie, clearly.
+/// The clear direction of a separation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Above the second.
+    /// The first sample lies above the second.
     Above,
-    /// Below the second.
+    /// The first sample lies below the second.
     Below,
 }
 
-/// Of values with their clusters; `None` where either side is empty or a value is not a number.
+/// The separation of values with their clusters. `None` where a sample is empty or a value is NaN.
 pub fn separation(high: &[(f64, u32)], low: &[(f64, u32)]) -> Option<Separation> {
     if high.is_empty() || low.is_empty() || high.iter().chain(low).any(|(value, _)| value.is_nan()) {
         return None;
