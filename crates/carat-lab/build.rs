@@ -1,5 +1,5 @@
-//! Names the code that decides results: the crate's version, and a hash of the sources that compute them and of the lock
-//! file.
+//! Names the code that decides results: the crate's version, and a hash of the sources that compute them and of the
+//! lock file.
 //!
 //! The name is part of every key in a store, so results from before a change to a kernel, to training or to sweeps are
 //! never mixed with later ones.
@@ -10,8 +10,8 @@ use std::path::Path;
 #[path = "build/fingerprint.rs"]
 mod fingerprint;
 
-/// The files and folders that decide a result, relative to this crate's folder: data and its readers, networks, training,
-/// sweeps, and attention on spurious edges, which is ranked by `statistics::area_under_curve`.
+/// The files and folders that decide a result, relative to this crate's folder: data and its readers, networks,
+/// training, sweeps, and attention on spurious edges, which is ranked by `statistics::area_under_curve`.
 const SOURCES: [&str; 9] = [
     "../carat-graph/src",
     "../carat-nn/src",

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// The hash of some files and their names. It only distinguishes versions: std's hash with fixed keys is the same for one
-/// compiler, and another compiler may compute other results anyway.
+/// The hash of some files and their names. It only distinguishes versions: std's hash with fixed keys is the same for
+/// one compiler, and another compiler may compute other results anyway.
 pub fn fingerprint(files: &BTreeMap<String, Vec<u8>>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (name, bytes) in files.iter().filter(|(name, _)| !is_test(name)) {

@@ -8,8 +8,8 @@ use carat::Error;
 
 /// The results of `work` on 0, 1, ... `count` - 1, in that order.
 ///
-/// As many pieces run at a time as the caller's thread pool has threads (see [`carat::with_threads`]). Each piece has one
-/// thread, because short loops gain more from one core of their own than from sharing several.
+/// As many pieces run at a time as the caller's thread pool has threads (see [`carat::with_threads`]). Each piece has
+/// one thread, because short loops gain more from one core of their own than from sharing several.
 pub fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> Result<R, Error> + Sync) -> Result<Vec<R>, Error> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(count)));
     let take_turns = || -> Result<(), Error> {

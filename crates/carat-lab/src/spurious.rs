@@ -1,7 +1,7 @@
 //! How much attention lies on spurious edges.
 //!
-//! Means are over the test nodes j that have in-edges of both kinds; other nodes leave attention no choice. a_ij is the mean
-//! over heads of the last layer's attention, as in carat's other attention figures:
+//! Means are over the test nodes j that have in-edges of both kinds; other nodes leave attention no choice. a_ij is the
+//! mean over heads of the last layer's attention, as in carat's other attention figures:
 //!
 //! ```text
 //! share      mean over j of  sum over spurious i of a_ij
@@ -25,8 +25,8 @@ pub struct AttentionOnSpurious {
     pub auc: f64,
 }
 
-/// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data marks no spurious edges, or
-/// no node has in-edges of both kinds.
+/// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data marks no spurious edges,
+/// or no node has in-edges of both kinds.
 pub fn attention_on_spurious(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Option<AttentionOnSpurious> {
     let truth = dataset.spurious()?;
     let alpha = last_layer_attention(network, dataset);

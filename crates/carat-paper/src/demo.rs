@@ -1,11 +1,11 @@
-//! The demo: does causal attention regularisation turn attention away from spurious edges? It uses graphs whose spurious
-//! edges are known.
+//! The demo: does causal attention regularisation turn attention away from spurious edges? It uses graphs whose
+//! spurious edges are known.
 //!
-//! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that its
-//! spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed, strength
-//! and kind share the graph, the split, the initial weights and the batches, so they pair, and each of the [`MEASURES`] is
-//! compared pair by pair. A new treatment is one more variant and a new measure one more entry of the list; tables, figures
-//! and sentences follow.
+//! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that
+//! its spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed,
+//! strength and kind share the graph, the split, the initial weights and the batches, so they pair, and each of the
+//! [`MEASURES`] is compared pair by pair. A new treatment is one more variant and a new measure one more entry of the
+//! list; tables, figures and sentences follow.
 
 mod chart;
 mod measure;
@@ -41,13 +41,13 @@ const MOST_SEEDS: usize = 1000;
 pub struct DemoConfig {
     /// The graph (the generator's defaults); its seed and its shortcut are replaced.
     pub planted: PlantedConfig,
-    /// The strengths of the shortcut (0.2, 0.5, 0.8). Below about 0.5, effects measured on training nodes distinguish useful
-    /// from spurious edges. Above, they confuse the two; the generator's file has the figures.
+    /// The strengths of the shortcut (0.2, 0.5, 0.8). Below about 0.5, effects measured on training nodes distinguish
+    /// useful from spurious edges. Above, they confuse the two; the generator's file has the figures.
     pub shortcuts: Vec<f64>,
     /// The network and its training: `train`'s defaults with a width of 32 and one head, which keep the demo short.
-    /// Treatments replace the attention kind, the seed and some settings of the regulariser. Its lambda, the strength of every
-    /// regulariser, is 5: of the paper's 0.1, 0.5, 1 and 5 the one with the lowest mean validation loss on other graphs
-    /// (seeds 1000 to 1003 at the default strengths, mean over kinds), for CAR and for its control alike.
+    /// Treatments replace the attention kind, the seed and some settings of the regulariser. Its lambda, the strength
+    /// of every regulariser, is 5: of the paper's 0.1, 0.5, 1 and 5 the one with the lowest mean validation loss on
+    /// other graphs (seeds 1000 to 1003 at the default strengths, mean over kinds), for CAR and for its control alike.
     pub train: TrainConfig,
     /// Attention kinds to compare (all).
     pub kinds: Vec<AttentionKind>,
@@ -127,8 +127,8 @@ impl DemoConfig {
         arms.collect()
     }
 
-    /// The graph of one seed. Without a shortcut it has the useful edges of the first strength; these edges are the same for
-    /// all strengths.
+    /// The graph of one seed. Without a shortcut it has the useful edges of the first strength; these edges are the
+    /// same for all strengths.
     fn graph(&self, shortcut: Option<f64>, seed: u64) -> Result<Dataset, Error> {
         let any = self.shortcuts.first().copied().unwrap_or(self.planted.shortcut);
         let config = PlantedConfig { seed, shortcut: shortcut.unwrap_or(any), ..self.planted.clone() };
@@ -146,8 +146,8 @@ fn without_spurious(dataset: &Dataset) -> Result<Dataset, Error> {
     Ok(Dataset::new(parts)?)
 }
 
-/// Draws the graphs, trains every arm on each of them in parallel, and reports the results, which depend only on `config`.
-/// `finished` is called with the number of finished runs after each of the [`DemoConfig::runs`].
+/// Draws the graphs, trains every arm on each of them in parallel, and reports the results, which depend only on
+/// `config`. `finished` is called with the number of finished runs after each of the [`DemoConfig::runs`].
 pub fn run(config: &DemoConfig, finished: &(dyn Fn(usize) + Sync)) -> Result<DemoReport, Error> {
     config.check()?;
     let first = config.graph(config.shortcuts.first().copied(), config.first_seed)?;

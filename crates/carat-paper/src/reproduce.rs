@@ -1,7 +1,7 @@
 //! The paper's tables and figures, computed here: one file per item under `reproduce/`.
 //!
-//! An item names the runs that it needs, and draws a section of a report that compares them with the paper's figures. To add
-//! an item, write its file and list it in [`items`]. [`Studies::of`] computes what sections show besides runs.
+//! An item names the runs that it needs, and draws a section of a report that compares them with the paper's figures.
+//! To add an item, write its file and list it in [`items`]. [`Studies::of`] computes what sections show besides runs.
 //!
 //! ```text
 //! scope -> items -> grids -> runs (in the store) -> studies -> sections and findings -> report

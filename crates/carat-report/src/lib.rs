@@ -1,5 +1,5 @@
-//! Reports with figures and statistics. A [`Report`] is written as a self-contained HTML page, as Markdown, or as CSV and SVG
-//! files.
+//! Reports with figures and statistics. A [`Report`] is written as a self-contained HTML page, as Markdown, or as CSV
+//! and SVG files.
 //!
 //! ```
 //! use carat_report::{Block, Cell, Column, Report, Section, Table};
@@ -18,9 +18,10 @@
 //! assert_eq!(carat_report::files(&report), [("accuracy.csv".into(), "dataset,CAR\nCora,0.8123\n".into())]);
 //! ```
 //!
-//! [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph. This crate reads no database: `carat-lab` and
-//! `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`] needs them without a
-//! store, and because spreads, intervals and p values are written in the same way everywhere ([`format`]).
+//! [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph. This crate reads no database:
+//! `carat-lab` and `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`]
+//! needs them without a store, and because spreads, intervals and p values are written in the same way everywhere
+//! ([`format`]).
 
 pub mod explain;
 pub mod figures;

@@ -77,7 +77,8 @@ impl Table {
         Self { name: name.into(), caption: caption.into(), columns, rows: rows.into_iter().collect() }
     }
 
-    /// The cells of every row with their columns. Short rows are filled with empty cells, and surplus cells are left out.
+    /// The cells of every row with their columns. Short rows are filled with empty cells, and surplus cells are left
+    /// out.
     pub fn cells(&self) -> impl Iterator<Item = impl Iterator<Item = (&Column, &Cell)>> {
         static EMPTY: Cell = Cell { text: String::new(), value: None, strong: false, parts: Vec::new() };
         let cells = |row| std::iter::Iterator::chain(<[Cell]>::iter(row), std::iter::repeat(&EMPTY));

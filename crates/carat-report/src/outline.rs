@@ -1,4 +1,5 @@
-//! The parts of a report, with their names in links and files. The page, the Markdown and the files all use these names.
+//! The parts of a report, with their names in links and files. The page, the Markdown and the files all use these
+//! names.
 
 use std::collections::HashSet;
 

@@ -150,12 +150,12 @@ pub fn policy(style: &str, script: &str, allowed: &str) -> String {
     )
 }
 
-/// Data as JSON in an element that is not shown. If a value does not serialise, the page has no data; all types used here
-/// do.
+/// Data as JSON in an element that is not shown. If a value does not serialise, the page has no data; all types used
+/// here do.
 pub fn data_element(id: &str, value: &impl Serialize) -> String {
     let Ok(json) = serde_json::to_string(value) else { return String::new() };
-    // A script element ends at the first "</script", even inside JSON. The two separators end lines in JavaScript, but not
-    // in JSON.
+    // A script element ends at the first "</script", even inside JSON. The two separators end lines in JavaScript, but
+    // not in JSON.
     let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", escape(id))
 }

@@ -138,8 +138,8 @@ pub fn areas(curves: &Curves) -> Vec<AreaFigures> {
     curves.curves.iter().enumerate().map(figures).collect()
 }
 
-/// The probability that chance alone puts the signed areas of `better` this far above those of `other`, paired by split.
-/// `None` where there are too few splits.
+/// The probability that chance alone puts the signed areas of `better` this far above those of `other`, paired by
+/// split. `None` where there are too few splits.
 pub fn p_larger(curves: &Curves, better: usize, other: usize) -> Option<f64> {
     let (better, other) = (curves.signed_areas(better), curves.signed_areas(other));
     let differences: Vec<f64> = better.iter().zip(&other).map(|(better, other)| better - other).collect();

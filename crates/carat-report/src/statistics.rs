@@ -50,8 +50,8 @@ impl Spread {
     }
 }
 
-/// The mean. A second sum corrects the rounding of the first, so the mean of equal values is that value and their deviation
-/// is 0. `None` where there are no values.
+/// The mean. A second sum corrects the rounding of the first, so the mean of equal values is that value and their
+/// deviation is 0. `None` where there are no values.
 fn mean(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let first = values.iter().sum::<f64>() / n;

@@ -64,7 +64,8 @@ impl Comparison {
         paired_effect(&self.changes)
     }
 
-    /// Mean change with its interval, in percent of the opponent's mean over the same pairs. `None` where that mean is 0.
+    /// Mean change with its interval, in percent of the opponent's mean over the same pairs. `None` where that mean is
+    /// 0.
     pub fn percent(&self) -> Option<PairedEffect> {
         let change = self.change()?;
         // `before` is another mean: it counts an opponent of several pairs once.
@@ -75,8 +76,8 @@ impl Comparison {
         (opponent > 0.0).then_some(scaled)
     }
 
-    /// Mean of the pairs' changes in percent, as in the paper's appendix. Pairs with a small opponent value weigh more here
-    /// than in [`Comparison::percent`].
+    /// Mean of the pairs' changes in percent, as in the paper's appendix. Pairs with a small opponent value weigh more
+    /// here than in [`Comparison::percent`].
     pub fn mean_percent(&self) -> Option<f64> {
         Spread::of(&self.percents).map(|spread| spread.mean)
     }

@@ -29,8 +29,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Compares on every dataset. Datasets for which `counts` is false have a row, but are neither counted nor part of the
-    /// correction.
+    /// Compares on every dataset. Datasets for which `counts` is false have a row, but are neither counted nor part of
+    /// the correction.
     pub fn of(
         pairing: &Pairing<'_>,
         datasets: &[String],
@@ -90,7 +90,8 @@ impl Family {
             count => count.to_string(),
         };
         format!(
-            "{better} of {datasets}{level} under protocol {protocol} ({adjusted} after Holm's correction; {} in {worse})",
+            "{better} of {datasets}{level} under protocol {protocol} ({adjusted} after Holm's correction; {} in \
+             {worse})",
             measure.worse()
         )
     }

@@ -1,5 +1,5 @@
-//! Pairs of runs with the same setting: data, split, sizes, seed and protocol. Their initial weights and batches are the
-//! same.
+//! Pairs of runs with the same setting: data, split, sizes, seed and protocol. Their initial weights and batches are
+//! the same.
 
 use std::collections::HashMap;
 

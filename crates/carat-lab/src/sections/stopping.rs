@@ -1,5 +1,5 @@
-//! Compares stopping rules on the same trainings. The stored curves show which weights each rule would keep, so nothing is
-//! trained again.
+//! Compares stopping rules on the same trainings. The stored curves show which weights each rule would keep, so nothing
+//! is trained again.
 
 use std::collections::BTreeSet;
 

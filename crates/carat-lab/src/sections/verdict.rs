@@ -1,7 +1,7 @@
 //! Does CAR help on a graph, at which strength, and how certain is the answer?
 //!
-//! The answer is about one variant of CAR: the paper's, if it has runs. Its strength is chosen on validation nodes, and every
-//! figure is over the settings that the choice was made on.
+//! The answer is about one variant of CAR: the paper's, if it has runs. Its strength is chosen on validation nodes, and
+//! every figure is over the settings that the choice was made on.
 
 mod choice;
 mod sentence;

@@ -1,4 +1,5 @@
-//! A training's curve: the losses and accuracies of every epoch. Stopping rules are compared on it without training again.
+//! A training's curve: the losses and accuracies of every epoch. Stopping rules are compared on it without training
+//! again.
 
 /// One epoch of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -107,8 +107,8 @@ impl Grid {
         self.values.contains_key(name)
     }
 
-    /// Every run once, in the order of the lists. Settings that a baseline does not read get their defaults, so that the
-    /// baselines of all arms are one run.
+    /// Every run once, in the order of the lists. Settings that a baseline does not read get their defaults, so that
+    /// the baselines of all arms are one run.
     pub fn runs(&self) -> Result<Vec<TrainConfig>, Error> {
         for (name, values) in &self.values {
             check_setting(name, values)?;

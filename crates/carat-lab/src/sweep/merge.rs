@@ -8,9 +8,9 @@ use super::curve::Curve;
 use super::run::{Run, TrainingCurve};
 use super::store::{CODE, Record, Store};
 
-/// The finished runs of several stores, each once. If results come from several versions of the code, those of this version
-/// are taken, or else those of the version with the latest result. If a dataset's contents changed, results on the latest
-/// contents are taken. All others are counted.
+/// The finished runs of several stores, each once. If results come from several versions of the code, those of this
+/// version are taken, or else those of the version with the latest result. If a dataset's contents changed, results on
+/// the latest contents are taken. All others are counted.
 pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut records: Vec<Record> = Vec::new();
     for store in stores {

@@ -38,8 +38,8 @@ impl Training {
     }
 }
 
-/// One of `count` equal shares of a grid's trainings, counted from 0. Every machine divides the grid in the same way. Keys
-/// are hashes, so large networks are spread over all shares.
+/// One of `count` equal shares of a grid's trainings, counted from 0. Every machine divides the grid in the same way.
+/// Keys are hashes, so large networks are spread over all shares.
 pub(super) fn share(trainings: Vec<Training>, (share, count): (usize, usize)) -> Vec<Training> {
     let mut keys: Vec<String> = trainings.iter().map(|training| training.key.clone()).collect();
     keys.sort_unstable();
@@ -66,8 +66,8 @@ pub(super) fn plan(runs: &[TrainConfig], sums: &HashMap<String, String>) -> Resu
     Ok(trainings)
 }
 
-/// The hash of everything that decides a result: the code, the data and the settings. The data is hashed by its contents;
-/// its path differs between machines and decides nothing.
+/// The hash of everything that decides a result: the code, the data and the settings. The data is hashed by its
+/// contents; its path differs between machines and decides nothing.
 pub(super) fn key(code: &str, config: &TrainConfig, data_sum: &str) -> Result<String, Error> {
     let config = config.clone().data(String::new());
     let config = serde_json::to_string(&config).map_err(|e| Error::Config(e.to_string()))?;

@@ -124,8 +124,8 @@ impl Store {
         let mut connection = Connection::open_with_flags(path, flags).map_err(|e| problem(path, &e))?;
         let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         if read.is_err_and(|e| matches!(e.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))) {
-            // SQLite cannot create side files in this folder, so no process on this machine can be writing to the store.
-            // It is read as an unchanging file.
+            // SQLite cannot create side files in this folder, so no process on this machine can be writing to the
+            // store. It is read as an unchanging file.
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connection = Connection::open_with_flags(immutable(path), flags).map_err(|e| problem(path, &e))?;
         }
@@ -166,8 +166,8 @@ impl Store {
         work(&mut self.connection()).map_err(|e| problem(&self.path, &e))
     }
 
-    /// Claims the missing runs of a training for `worker`, unless another live process has claimed it. Runs that the store
-    /// has by now are removed from the training.
+    /// Claims the missing runs of a training for `worker`, unless another live process has claimed it. Runs that the
+    /// store has by now are removed from the training.
     pub(super) fn claim(&self, training: &mut Training, worker: &Worker) -> Result<Claim, Error> {
         self.sql(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

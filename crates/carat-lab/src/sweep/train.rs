@@ -1,5 +1,5 @@
-//! One training and the outcome of each of its runs. The figures are those of `carat train` with the same protocol, bit for
-//! bit.
+//! One training and the outcome of each of its runs. The figures are those of `carat train` with the same protocol, bit
+//! for bit.
 
 use carat::{Error, Protocol, TrainConfig};
 use carat_graph::{Dataset, Split};
@@ -17,8 +17,8 @@ pub(super) struct Trained {
     pub(super) curve: Curve,
 }
 
-/// Trains until the run with the longest patience stops. Each run's outcome is taken at the epoch at which its own protocol
-/// stops. `None` where the sweep was interrupted.
+/// Trains until the run with the longest patience stops. Each run's outcome is taken at the epoch at which its own
+/// protocol stops. `None` where the sweep was interrupted.
 pub(super) fn train(
     dataset: &Dataset,
     training: &Training,

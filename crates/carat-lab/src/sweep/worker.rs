@@ -1,7 +1,7 @@
 //! A worker is a process that computes runs of a store. It is alive as long as it holds the lock on its own file.
 //!
-//! The system frees the lock when the process ends in any way. Other workers then take over its claims at once, and they never
-//! take claims from a worker that is only slow.
+//! The system frees the lock when the process ends in any way. Other workers then take over its claims at once, and
+//! they never take claims from a worker that is only slow.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{File, TryLockError};

@@ -1,4 +1,5 @@
-//! Charts of a measure against the strength of the shortcut: a dot per run, and lines through the means of each treatment.
+//! Charts of a measure against the strength of the shortcut: a dot per run, and lines through the means of each
+//! treatment.
 
 use carat_lab::compare::Measure;
 use carat_nn::AttentionKind;
@@ -27,7 +28,8 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
     Chart {
         title: format!("{} against the strength of the shortcut", format::capitalised(measure.name())),
         caption: format!(
-            "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
+            "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at \
+             0.",
             measure.meaning(),
             format::capitalised(measure.better())
         ),

@@ -1,5 +1,5 @@
-//! The demo's sentences, the same on the terminal and on the page. The verdicts of the comparisons decide which sentences
-//! about the outcome are used.
+//! The demo's sentences, the same on the terminal and on the page. The verdicts of the comparisons decide which
+//! sentences about the outcome are used.
 
 use carat_lab::compare::Measure;
 use carat_report::format::list;
@@ -49,7 +49,8 @@ pub fn cost(report: &DemoReport) -> String {
     format!("With the useful edges only, test accuracy is {}.", list(&kinds.collect::<Vec<_>>()))
 }
 
-/// What CAR changes compared with the baseline, and whether it does more than its control, which only smooths attention.
+/// What CAR changes compared with the baseline, and whether it does more than its control, which only smooths
+/// attention.
 pub fn conclusion(report: &DemoReport) -> Vec<String> {
     if report.config.seeds < Verdict::FEWEST_SEEDS {
         return vec![too_few(report.config.seeds)];

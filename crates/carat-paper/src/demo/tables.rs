@@ -5,8 +5,8 @@ use carat_report::{Cell, Column, Table, format};
 
 use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
-/// A measure at every strength of the shortcut, for every attention kind. One table per treatment with a causal signal: means
-/// over seeds, and its differences from the baseline and from its control.
+/// A measure at every strength of the shortcut, for every attention kind. One table per treatment with a causal signal:
+/// means over seeds, and its differences from the baseline and from its control.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
     let table = |(treatment, control): (Treatment, Treatment)| {

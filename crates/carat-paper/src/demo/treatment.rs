@@ -17,7 +17,8 @@ pub enum Treatment {
     EveryNodeControl,
     /// Like [`Treatment::Car`], but every node is an entity, labelled or not, and targets are distributions.
     EveryNode,
-    /// Spurious edges are removed before training and testing. No real method knows them; the figures show what they cost.
+    /// Spurious edges are removed before training and testing. No real method knows them; the figures show what they
+    /// cost.
     Oracle,
 }
 

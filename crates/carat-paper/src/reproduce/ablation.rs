@@ -25,9 +25,9 @@ impl Item for Ablation {
         About {
             name: "ablation",
             title: "Ablation: causal effects against vote, random and constant ones",
-            paper_says: "regularising with the effects of a neighbour vote (homophily) improves the test loss too, but less clearly \
-                         than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 and 5). It has no random or \
-                         constant control.",
+            paper_says: "regularising with the effects of a neighbour vote (homophily) improves the test loss too, \
+                         but less clearly than CAR in 7 of the 8 datasets (-log10 p against the baseline, lambda 1 \
+                         and 5). It has no random or constant control.",
         }
     }
 
@@ -107,8 +107,8 @@ fn p_of(pairing: Option<&Pairing<'_>>, data: &str, protocol: Protocol, measure: 
     Comparison::of(&pairing?.on(data, protocol), measure)?.p_better
 }
 
-/// The paper's criterion: the number of datasets in which causal's p against the baseline is below the vote's, and the number
-/// of datasets compared.
+/// The paper's criterion: the number of datasets in which causal's p against the baseline is below the vote's, and the
+/// number of datasets compared.
 fn above_vote(arms: &Arms<'_>, scope: &Scope, protocol: Protocol) -> (usize, usize) {
     let both = scope.datasets.iter().filter(|data| grids::counts(data)).filter_map(|data| {
         let p = |arm: usize| p_of(arms.against_baseline.get(arm), data, protocol, Measure::TestLoss);

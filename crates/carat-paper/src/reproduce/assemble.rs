@@ -41,8 +41,8 @@ pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Stu
     })
 }
 
-/// The report on all results of a store, with its studies. It shows the items that have at least one run in the store that
-/// is regularised or is not an attention network.
+/// The report on all results of a store, with its studies. It shows the items that have at least one run in the store
+/// that is regularised or is not an attention network.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
     let relevant = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());

@@ -22,9 +22,9 @@ impl Item for CalComparison {
         About {
             name: "cal",
             title: "CAL's CausalGAT",
-            paper_says: "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out its pooling: \
-                         the mean test accuracy of CAR over the grid is above the highest of CAL in all 8 datasets, whatever the \
-                         attention kind.",
+            paper_says: "CAR-trained models substantially outperform CAL's CausalGAT, adapted to nodes by leaving out \
+                         its pooling: the mean test accuracy of CAR over the grid is above the highest of CAL in all \
+                         8 datasets, whatever the attention kind.",
         }
     }
 
@@ -34,11 +34,11 @@ impl Item for CalComparison {
 
     fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
-             Chameleon, Squirrel, arxiv-tape)"
+            "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small \
+             datasets (not PubMed, Chameleon, Squirrel, arxiv-tape)"
         } else {
-            "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 (PubMed and Squirrel: \
-             F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
+            "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 \
+             (PubMed and Squirrel: F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }

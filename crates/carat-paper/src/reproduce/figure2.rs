@@ -15,7 +15,8 @@ impl Item for Figure2 {
         About {
             name: "figure2",
             title: "Figure 2: paired runs, accuracy and loss",
-            paper_says: "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 (p < 0.05).",
+            paper_says: "run by run, CAR has the higher accuracy in 7 of the 8 datasets and the lower loss in all 8 \
+                (p < 0.05).",
         }
     }
 

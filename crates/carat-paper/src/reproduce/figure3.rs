@@ -18,8 +18,8 @@ impl Item for Figure3 {
         About {
             name: "figure3",
             title: "Figure 3: coherence of attention with labels",
-            paper_says: "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 datasets (p < \
-                         0.05).",
+            paper_says: "with CAR, attention lies closer to label agreement: lower mean KL divergence in 6 of the 8 \
+                         datasets (p < 0.05).",
         }
     }
 

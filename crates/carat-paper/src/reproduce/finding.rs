@@ -53,8 +53,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// For a claim that holds in `claimed` of the paper's datasets and in `found` of ours. The paper's share is rounded down
-    /// to whole datasets.
+    /// For a claim that holds in `claimed` of the paper's datasets and in `found` of ours. The paper's share is rounded
+    /// down to whole datasets.
     pub fn of(found: usize, ours: usize, claimed: usize) -> Self {
         match (found, ours) {
             (_, 0) => Self::Unknown,

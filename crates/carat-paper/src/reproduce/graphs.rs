@@ -26,8 +26,9 @@ impl Item for Graphs {
         About {
             name: "graphs",
             title: "Graph classification",
-            paper_says: "it defines its regulariser for graphs, too, with the number of edges as the exponent, but prints no figures. \
-                         The networks here are those for nodes with a sum over the nodes before the classifier.",
+            paper_says: "it defines its regulariser for graphs, too, with the number of edges as the exponent, but \
+                         prints no figures. The networks here are those for nodes with a sum over the nodes before \
+                         the classifier.",
         }
     }
 

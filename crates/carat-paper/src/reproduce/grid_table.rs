@@ -41,8 +41,8 @@ pub(super) static ACCURACY: GridTable = GridTable {
     about: About {
         name: "accuracy",
         title: "Test accuracy",
-        paper_says: "CAR has a higher test accuracy in 7 of the 8 datasets (p < 0.05, one-tailed paired Wilcoxon over the \
-                     grid).",
+        paper_says: "CAR has a higher test accuracy in 7 of the 8 datasets (p < 0.05, one-tailed paired Wilcoxon over \
+                     the grid).",
     },
     measure: Measure::TestAccuracy,
     paper: (&paper::ACCURACY_BASELINE, &paper::ACCURACY_CAR),

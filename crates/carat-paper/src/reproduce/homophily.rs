@@ -24,8 +24,9 @@ impl Item for Homophily {
         About {
             name: "homophily",
             title: "Gain against homophily",
-            paper_says: "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and gains generally \
-                         grow as homophily falls (-log10 p of the test loss; the figure's numbers are not printed).",
+            paper_says: "on 33 synthetic Cora graphs of 11 levels of homophily, CAR gains most at low homophily, and \
+                         gains generally grow as homophily falls (-log10 p of the test loss; the figure's numbers are \
+                         not printed).",
         }
     }
 
@@ -44,7 +45,8 @@ impl Item for Homophily {
 
     fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
+            "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F \
+             100, lambda 1 and 5"
         } else {
             "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
         };

@@ -1,7 +1,7 @@
 //! The paper's reading of attention: which citations CAR weighs up and down.
 //!
-//! A store keeps no weights, so `study` trains the networks again; the same settings give the same weights, bit for bit. Cora
-//! has several seeds, arxiv-tape one. This takes less than a minute.
+//! A store keeps no weights, so `study` trains the networks again; the same settings give the same weights, bit for
+//! bit. Cora has several seeds, arxiv-tape one. This takes less than a minute.
 
 mod study;
 mod tables;
@@ -28,8 +28,9 @@ impl Item for Interpretation {
         About {
             name: "interpretation",
             title: "Interpretation: which edges change",
-            paper_says: "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular anchor papers \
-                         (Adam, ResNet, ImageNet), and weighs up citations of deeply related, little-noticed papers.",
+            paper_says: "on ogbn-arxiv, reviewed by hand, CAR weighs down self-citations and citations of popular \
+                         anchor papers (Adam, ResNet, ImageNet), and weighs up citations of deeply related, \
+                         little-noticed papers.",
         }
     }
 
@@ -44,8 +45,8 @@ impl Item for Interpretation {
     }
 
     fn describe_grids(&self, _: &Scope) -> String {
-        "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
-         arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
+        "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 \
+         to 4; on arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
             .into()
     }
 

@@ -25,9 +25,9 @@ impl Item for LambdaStudy {
         About {
             name: "lambda",
             title: "Strength of the regulariser",
-            paper_says: "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < 0.05, \
-                         one-tailed Welch's t-test), among them all four with low homophily. Average changes by kind are in its \
-                         appendix.",
+            paper_says: "lambda 1 and 5 reduce the test loss more than lambda 0.1 and 0.5 in 6 of the 8 datasets (p < \
+                         0.05, one-tailed Welch's t-test), among them all four with low homophily. Average changes by \
+                         kind are in its appendix.",
         }
     }
 

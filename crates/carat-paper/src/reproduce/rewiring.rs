@@ -1,8 +1,8 @@
 //! The appendix's study of rewiring: GCNs on graphs pruned by attention.
 //!
-//! For every split, attention networks are trained with and without CAR and score every edge. GCNs are trained on the edges
-//! above each threshold, and on as many edges drawn at random. A GCN run's settings say how its graph was pruned, so it is
-//! stored like any other run.
+//! For every split, attention networks are trained with and without CAR and score every edge. GCNs are trained on the
+//! edges above each threshold, and on as many edges drawn at random. A GCN run's settings say how its graph was pruned,
+//! so it is stored like any other run.
 
 use std::collections::HashMap;
 
@@ -109,9 +109,10 @@ impl Item for Rewiring {
         About {
             name: "rewiring",
             title: "Rewiring: GCNs on graphs pruned by attention",
-            paper_says: "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes over are more \
-                         accurate than on the whole graph, and the area of that gain over all thresholds is larger with CAR's \
-                         attention than with the baseline's, for all three kinds. It has no random control, and prints no numbers.",
+            paper_says: "on Chameleon, GCNs trained and tested on the graph without the edges that attention passes \
+                         over are more accurate than on the whole graph, and the area of that gain over all \
+                         thresholds is larger with CAR's attention than with the baseline's, for all three kinds. It \
+                         has no random control, and prints no numbers.",
         }
     }
 
@@ -124,8 +125,8 @@ impl Item for Rewiring {
 
     fn describe_grids(&self, scope: &Scope) -> String {
         format!(
-            "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at random, for three \
-             attention kinds; {} and {}",
+            "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at \
+             random, for three attention kinds; {} and {}",
             THRESHOLDS.len() - 1,
             format::counted(splits(scope).len(), "split"),
             format::counted(scope.seeds.len(), "seed")

@@ -22,8 +22,9 @@ impl Item for RoundsStudy {
         About {
             name: "rounds",
             title: "Number of rounds of interventions",
-            paper_says: "even small values of R were effective: R = 1 already gives about one effect per training node and step. (The \
-                         figure shows the percent change of test accuracy as boxes; its numbers are not printed.)",
+            paper_says: "even small values of R were effective: R = 1 already gives about one effect per training \
+                         node and step. (The figure shows the percent change of test accuracy as boxes; its numbers \
+                         are not printed.)",
         }
     }
 
@@ -44,11 +45,11 @@ impl Item for RoundsStudy {
 
     fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
-             and arxiv-tape"
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, \
+             without Chameleon, Squirrel and arxiv-tape"
         } else {
-            "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and all (not all on \
-             Squirrel); without arxiv-tape"
+            "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, \
+             10 and all (not all on Squirrel); without arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }

@@ -23,8 +23,8 @@ pub struct Studies {
 }
 
 impl Studies {
-    /// Computes what the sections of `items` and the claims of all items need. It may train networks, and start the Python
-    /// that the environment names.
+    /// Computes what the sections of `items` and the claims of all items need. It may train networks, and start the
+    /// Python that the environment names.
     pub fn of(items: &[&dyn Item], runs: &[Run], scope: &Scope) -> Result<Self, Error> {
         let shows = |wanted: &dyn Item| items.iter().any(|item| item.name() == wanted.name());
         let mut studies = Self::default();

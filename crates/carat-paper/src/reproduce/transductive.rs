@@ -1,5 +1,5 @@
-//! Beyond the paper: every node is an entity and targets are distributions, compared with the paper's method and with the
-//! control.
+//! Beyond the paper: every node is an entity and targets are distributions, compared with the paper's method and with
+//! the control.
 
 use carat::{Arm, Error, Protocol};
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pairing};
@@ -23,9 +23,10 @@ impl Item for Transductive {
         About {
             name: "transductive",
             title: "Unlabelled entities with distribution targets",
-            paper_says: "it regularises at training nodes only and has no such variant. Here every node is an entity: training nodes \
-                         with their labels, the others with the network's own averaged predictions; and attention is compared with a \
-                         distribution made of all effects of a node. Labels of validation and test nodes are never read.",
+            paper_says: "it regularises at training nodes only and has no such variant. Here every node is an entity: \
+                         training nodes with their labels, the others with the network's own averaged predictions; \
+                         and attention is compared with a distribution made of all effects of a node. Labels of \
+                         validation and test nodes are never read.",
         }
     }
 
@@ -41,11 +42,11 @@ impl Item for Transductive {
 
     fn describe_grids(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
-             Squirrel, arxiv-tape)"
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not \
+             PubMed, Chameleon, Squirrel, arxiv-tape)"
         } else {
-            "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), lambda 1 and 5; \
-             Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
+            "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and \
+             25), lambda 1 and 5; Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }

@@ -81,8 +81,8 @@ impl ListedEdge {
     }
 }
 
-/// A name on one line, without control characters and without characters that change the direction of the text around it.
-/// Letters of right-to-left scripts are kept.
+/// A name on one line, without control characters and without characters that change the direction of the text around
+/// it. Letters of right-to-left scripts are kept.
 pub(super) fn plain(name: &str) -> String {
     let changes_direction =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -36,7 +36,8 @@ pub fn counts(found: &Explanation) -> Vec<String> {
     sentences
 }
 
-/// One sentence per property that clearly separates the two ends, the clearest first. The last sentences name the others.
+/// One sentence per property that clearly separates the two ends, the clearest first. The last sentences name the
+/// others.
 pub fn separation_sentences(found: &Explanation) -> Vec<String> {
     let clarity = |contrast: &Contrast| (contrast.separation.auc - 0.5).abs();
     let mut contrasts: Vec<&Contrast> = found.separates.iter().collect();

@@ -55,9 +55,9 @@ impl Axis {
 
 /// A mark. `tip` is its tooltip.
 ///
-/// Marks that are not finite or lie outside an axis are not drawn; the panel shows their number. On a horizontal axis of
-/// categories without lines, dots and intervals of several series are placed side by side like bars, unless one of them lies
-/// between two categories.
+/// Marks that are not finite or lie outside an axis are not drawn; the panel shows their number. On a horizontal axis
+/// of categories without lines, dots and intervals of several series are placed side by side like bars, unless one of
+/// them lies between two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A dot.

@@ -151,7 +151,8 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The best of four positions for a level's text: inside the panel, clear of other texts, over as few dots as possible.
+    /// The best of four positions for a level's text: inside the panel, clear of other texts, over as few dots as
+    /// possible.
     fn label(&self, height: f64, text: &str, taken: &[Label]) -> Label {
         let ((left, right), wide) = (self.edges(), width(text, SMALL));
         let places = [(right - wide, -4.0), (right - wide, 12.0), (left + 4.0, -4.0), (left + 4.0, 12.0)];

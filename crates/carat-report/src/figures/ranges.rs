@@ -66,7 +66,8 @@ fn range(axis: &Axis, values: &[f64], from_zero: bool) -> (f64, f64) {
     let zero = from_zero.then_some(0.0);
     let (least, most) = extent(values.iter().copied().chain(zero), 0.0);
     let (low, high) = extent(values.iter().copied().chain(zero), 0.06);
-    // The margin around the marks does not pass 0: an axis of values that are never negative does not show negative ones.
+    // The margin around the marks does not pass 0: an axis of values that are never negative does not show negative
+    // ones.
     (if least >= 0.0 { low.max(0.0) } else { low }, if most <= 0.0 { high.min(0.0) } else { high })
 }
 

@@ -97,8 +97,8 @@ fn valid_range(low: f64, high: f64) -> (f64, f64) {
     if high - low > 1e-9 * size { (low, high) } else { (low - apart, high + apart) }
 }
 
-/// Multiples of a round step. If there are fewer than two, the step is chosen for twice as many, because a single tick shows
-/// no distance.
+/// Multiples of a round step. If there are fewer than two, the step is chosen for twice as many, because a single tick
+/// shows no distance.
 fn steps(range: (f64, f64), count: usize) -> Vec<f64> {
     let few = multiples(range, count);
     if few.len() < 2 { multiples(range, 2 * count) } else { few }

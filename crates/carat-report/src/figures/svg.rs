@@ -82,8 +82,8 @@ impl Canvas {
         self.mark("g", &format!("box {class}"), "", &parts.concat(), tip);
     }
 
-    /// An element with the tooltip `tip`. The Tab key stops only at the first mark of a panel, which may have hundreds. The
-    /// page's script moves between marks with the arrow keys.
+    /// An element with the tooltip `tip`. The Tab key stops only at the first mark of a panel, which may have hundreds.
+    /// The page's script moves between marks with the arrow keys.
     fn mark(&mut self, element: &str, class: &str, attributes: &str, inner: &str, tip: &str) {
         if tip.is_empty() {
             let _ = write!(self.body, "<{element} class=\"{class}\"{attributes}>{inner}</{element}>");

@@ -1,5 +1,5 @@
-//! Measures, shortens and wraps text. SVG does not wrap text, and the reader's font is unknown, so widths are those of a wide
-//! font (DejaVu Sans). Text in a narrower font leaves space.
+//! Measures, shortens and wraps text. SVG does not wrap text, and the reader's font is unknown, so widths are those of
+//! a wide font (DejaVu Sans). Text in a narrower font leaves space.
 
 /// The width of a text in pixels, for a font size in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
@@ -33,8 +33,8 @@ pub(super) fn shorten(text: &str, size: f64, max_width: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines of at most `max_width`, broken between words. If it needs more than `max_lines`, the last line ends in
-/// an ellipsis.
+/// The text in lines of at most `max_width`, broken between words. If it needs more than `max_lines`, the last line
+/// ends in an ellipsis.
 pub(super) fn wrap(text: &str, size: f64, max_width: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -55,8 +55,8 @@ fn acceleration(values: &[f64], mean: f64) -> f64 {
 
 /// The `z` with `Phi(z) = share`; not finite where `share` is 0 or 1.
 ///
-/// Newton's method on `ln Phi`, which is concave: from a point below the root it approaches the root and never passes it.
-/// `Phi(-x) <= exp(-x^2 / 2) / 2` gives such a point.
+/// Newton's method on `ln Phi`, which is concave: from a point below the root it approaches the root and never passes
+/// it. `Phi(-x) <= exp(-x^2 / 2) / 2` gives such a point.
 fn normal_quantile(share: f64) -> f64 {
     if share > 0.5 {
         return -normal_quantile(1.0 - share);

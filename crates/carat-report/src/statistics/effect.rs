@@ -15,8 +15,8 @@ const SEED: u64 = 0x0ca2_a700;
 pub struct PairedEffect {
     /// Mean difference.
     pub mean: f64,
-    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, with 10,000 resamples. If all differences are
-    /// equal, or there is a single pair, both ends are the mean, and the interval says nothing.
+    /// 95 % bootstrap interval of the mean: bias-corrected and accelerated, with 10,000 resamples. If all differences
+    /// are equal, or there is a single pair, both ends are the mean, and the interval says nothing.
     pub interval: (f64, f64),
     /// Cohen's d_z: the mean over the sample deviation of the differences; `None` where there is no deviation.
     pub cohens_d: Option<f64>,

@@ -18,7 +18,8 @@ const DEVIATIONS: f64 = 1.959_963_984_540_054;
 /// How far some values lie above others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Separation {
-    /// The probability that a value of the first sample is above one of the second; ties count half. 0.5 means no difference.
+    /// The probability that a value of the first sample is above one of the second; ties count half. 0.5 means no
+    /// difference.
     pub auc: f64,
     /// Its 95 % interval; `None` where there are too few clusters or no variation.
     pub interval: Option<(f64, f64)>,
