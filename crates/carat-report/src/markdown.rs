@@ -58,32 +58,32 @@ fn cell(cell: &Cell) -> String {
     if cell.strong && !text.is_empty() { format!("**{text}**") } else { text }
 }
 
-/// A fenced block; its fence is longer than any row of backticks within.
+/// A fenced block. Its fence is longer than any row of backticks inside.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{text}\n{fence}\n")
 }
 
-/// Text in one line that Markdown shows as it stands. Signs are escaped only where they would mean something.
+/// Text on one line that Markdown shows unchanged. Characters are escaped only where they would be markup.
 fn plain(text: &str) -> String {
     escaped(text, true)
 }
 
-/// The same for text that does not begin a line, where a minus is a minus.
+/// The same for text inside a line, where a leading minus is not markup.
 fn within_line(text: &str) -> String {
     escaped(text, false)
 }
 
 fn escaped(text: &str, begins_line: bool) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let signs: Vec<char> = joined.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let characters: Vec<char> = joined.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let mut plain = String::with_capacity(joined.len());
-    for (place, &sign) in signs.iter().enumerate() {
-        let before = place.checked_sub(1).and_then(|place| signs.get(place)).copied().unwrap_or(' ');
-        let after = signs.get(place + 1).copied().unwrap_or(' ');
+    for (place, &character) in characters.iter().enumerate() {
+        let before = place.checked_sub(1).and_then(|place| characters.get(place)).copied().unwrap_or(' ');
+        let after = characters.get(place + 1).copied().unwrap_or(' ');
         let opens = begins_line && place == 0;
-        let meant = match sign {
+        let is_markup = match character {
             '\\' | '`' | '*' | '|' | '~' | '$' => true,
             '_' => !(before.is_alphanumeric() && after.is_alphanumeric()),
             '<' => after.is_ascii_alphabetic() || matches!(after, '/' | '!' | '?'),
@@ -92,13 +92,13 @@ fn escaped(text: &str, begins_line: bool) -> String {
             '[' => place == 0,
             '#' | '>' | '+' | '-' | '=' => opens,
             // "1." at the start of a line would begin a list.
-            '.' | ')' => begins_line && after == ' ' && signs[..place].iter().all(char::is_ascii_digit),
+            '.' | ')' => begins_line && after == ' ' && characters[..place].iter().all(char::is_ascii_digit),
             _ => false,
         };
-        if meant {
+        if is_markup {
             plain.push('\\');
         }
-        plain.push(sign);
+        plain.push(character);
     }
     plain
 }

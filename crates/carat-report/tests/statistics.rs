@@ -1,12 +1,12 @@
-//! Every statistic against scipy's and NumPy's, by `tests/golden/statistics.json`; tools/golden/README.md says what it
-//! holds.
+//! Compares every statistic with scipy's and NumPy's, from `tests/golden/statistics.json`. tools/golden/README.md
+//! describes that file.
 
 use carat_report::statistics::{
     Spread, bca_interval, five_numbers, holm, paired_effect, percentile_interval, welch_greater, wilcoxon_greater,
 };
 use serde::Deserialize;
 
-/// How far from scipy's a statistic may lie, relative to it.
+/// The greatest relative difference from scipy's statistic.
 const CLOSE: f64 = 1e-9;
 /// scipy takes small counted probabilities as 1 less the rest, which leaves them with an absolute error.
 const SCIPY_COUNTS_TO: f64 = 1e-14;
@@ -63,7 +63,7 @@ struct CorrectionCase {
     holm: Vec<f64>,
 }
 
-/// How a sample comes about; the twin of `sample` in tools/golden/make_statistics_golden.py.
+/// Draws a sample, like `sample` in tools/golden/make_statistics_golden.py.
 #[derive(Debug, Deserialize)]
 struct Rule {
     seed: u64,
@@ -118,7 +118,7 @@ fn assert_same(found: Option<f64>, expected: Option<f64>, what: &str) {
 }
 
 #[test]
-fn every_kind_of_sample_in_every_size() {
+fn tests_of_samples_agree_with_scipy() {
     let golden = golden();
     let sizes: std::collections::BTreeSet<usize> = golden.samples.iter().map(|case| case.rule.n).collect();
     assert!(sizes.contains(&1) && sizes.contains(&2000) && sizes.len() == 14);
@@ -184,7 +184,7 @@ fn welch_as_scipy() {
 }
 
 #[test]
-fn intervals_of_given_resamples_as_scipy() {
+fn intervals_of_given_resamples_agree_with_scipy() {
     for case in &golden().intervals {
         let values = case.rule.sample();
         let mut uniform = Uniform(case.draws);
@@ -202,7 +202,7 @@ fn intervals_of_given_resamples_as_scipy() {
 }
 
 #[test]
-fn our_own_resamples_come_close_to_scipys() {
+fn intervals_of_our_resamples_are_close_to_scipy() {
     for case in &golden().drawn_intervals {
         let (low, high) = paired_effect(&case.rule.sample()).unwrap().interval;
         let width = case.bca.1 - case.bca.0;

@@ -42,18 +42,18 @@ fn sentence(runs: &[Run]) -> String {
 }
 
 #[test]
-fn a_gain_is_told_with_its_size_and_certainty() {
-    let said = sentence(&runs(0.2, None));
+fn a_gain_has_its_size_interval_and_p() {
+    let text = sentence(&runs(0.2, None));
     // Losses of 2 fall by 0.2 to 0.216.
     let start = "On mygraph, CAR lowers the test loss by 10.4 % (95 % interval 10.3 % to 10.6 %, p 0.004, 8 pairs) at \
         lambda 1 under";
-    assert!(said.starts_with(start), "{said}");
-    assert!(said.contains("protocol best; without runs of the constant control at this strength"), "{said}");
-    assert!(!said.contains("Validation would"), "{said}");
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.contains("protocol best; without runs of the constant control at this strength"), "{text}");
+    assert!(!text.contains("Validation would"), "{text}");
 }
 
 #[test]
-fn smoothing_is_called_smoothing() {
+fn smoothing_is_named() {
     let same = sentence(&runs(0.2, Some(0.2)));
     assert!(same.contains("; a constant target lowers it, too, and CAR is not clearly better than that (p "), "{same}");
     assert!(same.ends_with("), so smoothing may be all of it."), "{same}");
@@ -68,39 +68,39 @@ fn smoothing_is_called_smoothing() {
 
 #[test]
 fn harm_is_called_harm() {
-    let said = sentence(&runs(-0.2, Some(0.1)));
+    let text = sentence(&runs(-0.2, Some(0.1)));
     let start = "On mygraph, CAR raises the test loss by 10.5 % (95 % interval 10.3 % to 10.6 %, p of harm 0.004, 8 \
         pairs) at lambda 1";
-    assert!(said.starts_with(start), "{said}");
-    assert!(said.contains("; a constant target lowers it: the causal effects do harm."), "{said}");
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.contains("; a constant target lowers it: the causal effects do harm."), "{text}");
     let both = sentence(&runs(-0.2, Some(-0.1)));
     assert!(both.contains("; a constant target raises it, too. Validation would choose no CAR at all"), "{both}");
 }
 
 #[test]
 fn a_baseline_that_validates_best_is_named() {
-    let said = sentence(&runs(-0.2, None));
+    let text = sentence(&runs(-0.2, None));
     // Made-up validation losses are test losses and 0.1.
     let end = "Validation would choose no CAR at all: the mean validation loss is 2.3090 with it and 2.1000 without.";
-    assert!(said.ends_with(end), "{said}");
+    assert!(text.ends_with(end), "{text}");
 }
 
 #[test]
-fn ranks_alone_or_a_mean_alone_are_not_clear() {
-    // Eleven small gains and one large loss: the ranks are sure, the mean is not.
+fn test_and_interval_must_both_be_clear() {
+    // Eleven small gains and one large loss: the test by ranks is significant, the mean is uncertain.
     let mut runs = Vec::new();
     for hidden in 1..=12 {
         runs.push(baseline("mygraph", hidden, 2.0));
         let change = if hidden == 1 { 1.0 } else { -0.1 - 0.01 * hidden as f64 };
         runs.push(regularised("mygraph", hidden, 1.0, 2.0 + change));
     }
-    let said = sentence(&runs);
-    assert!(said.contains("does not clearly change the test loss (-3.6 %, 95 % interval -"), "{said}");
-    assert!(said.contains(" % to +") && said.contains(" %, p 0.0"), "{said}");
+    let text = sentence(&runs);
+    assert!(text.contains("does not clearly change the test loss (-3.6 %, 95 % interval -"), "{text}");
+    assert!(text.contains(" % to +") && text.contains(" %, p 0.0"), "{text}");
 }
 
 #[test]
-fn the_choice_is_validation_s_alone() {
+fn only_validation_decides_the_choice() {
     let mut runs = runs(0.2, None);
     for run in &mut runs {
         if run.config.regulariser.lambda.to_string() == "5" {
@@ -120,11 +120,11 @@ fn a_strength_with_few_settings_cannot_win() {
 #[test]
 fn few_pairs_are_too_few() {
     let runs = vec![baseline("mygraph", 1, 2.0), regularised("mygraph", 1, 1.0, 1.0)];
-    let said = sentence(&runs);
-    assert!(said.ends_with("; 1 pair is too few to be sure of anything: sweep more settings or seeds."), "{said}");
-    assert!(said.contains("does not clearly change the test loss (-50.0 %, p 0.500, 1 pair)"), "{said}");
+    let text = sentence(&runs);
+    assert!(text.ends_with("; 1 pair is too few to be sure of anything: sweep more settings or seeds."), "{text}");
+    assert!(text.contains("does not clearly change the test loss (-50.0 %, p 0.500, 1 pair)"), "{text}");
     let sections = verdict(&runs);
-    // One strength has nothing to be drawn against.
+    // A single strength has no chart.
     assert!(!sections[0].blocks.iter().any(|block| matches!(block, Block::Chart(_))));
     assert_eq!(tables(&sections[0])[0].rows[0][7].text, "-1.000 (-)");
 }
@@ -135,9 +135,9 @@ fn variants_are_shown_but_never_chosen() {
     for hidden in 1..=4 {
         all.push(with_rounds(regularised("mygraph", hidden, 1.0, 0.1), 1));
     }
-    let said = sentence(&all);
-    assert_eq!(said, sentence(&runs(0.2, Some(0.1))));
-    assert!(said.contains("it beats a constant target"), "{said}");
+    let text = sentence(&all);
+    assert_eq!(text, sentence(&runs(0.2, Some(0.1))));
+    assert!(text.contains("it beats a constant target"), "{text}");
     let sections = verdict(&all);
     let tables = tables(&sections[0]);
     let variants = tables.last().unwrap();

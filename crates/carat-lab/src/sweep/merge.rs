@@ -51,7 +51,7 @@ pub fn merge(stores: &[Store]) -> Result<Merged, Error> {
     let mut curves: HashMap<String, Curve> = HashMap::new();
     for store in stores {
         for (training, curve) in store.curves()? {
-            // The longer one tells more rules apart; where both have an epoch, they are equal.
+            // The longer curve distinguishes more stopping rules. Epochs that both have are equal.
             let known = curves.entry(training).or_default();
             if known.epochs() < curve.epochs() {
                 *known = curve;

@@ -92,7 +92,7 @@ fn worse_than_the_control() {
 }
 
 #[test]
-fn no_different_from_the_control() {
+fn equal_to_the_control() {
     let report = report(8, |_, _| -0.1, |_, _| -0.1);
     assert_eq!(
         answer(&report),
@@ -167,7 +167,7 @@ fn tables_tell_the_same() {
 }
 
 #[test]
-fn the_page_says_what_the_words_say_and_where_lambda_comes_from() {
+fn the_page_has_the_sentences_and_the_origin_of_lambda() {
     let report = report(8, |_, _| -0.1, |_, _| 0.1);
     let page = page(&report);
     for sentence in conclusion(&report) {

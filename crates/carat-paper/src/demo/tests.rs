@@ -43,7 +43,7 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
         assert_eq!(arm.shortcut.is_some(), spurious);
         assert!(arm.runs.iter().all(|run| run.outcome.kept_epoch >= 1 && run.outcome.kept_epoch <= run.outcome.epochs));
     }
-    // What uniform attention does depends on the graph alone.
+    // Uniform attention depends only on the graph.
     for &shortcut in &config.shortcuts {
         let uniform: Vec<_> =
             report.arms.iter().filter(|arm| arm.shortcut == Some(shortcut)).map(|arm| arm.uniform_attention).collect();
@@ -62,7 +62,7 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
+fn a_negligible_regulariser_gives_the_baseline() {
     let train = small().train.lambda(Lambda::new(1e-30)).epochs(5);
     let config = DemoConfig { train, every_node: true, seeds: 1, shortcuts: vec![0.4], ..small() };
     let report = run(&config, &|_| {}).unwrap();
@@ -73,8 +73,7 @@ fn runs_pair_a_regulariser_without_strength_gives_the_baseline() {
             runs.map(|run| run.outcome).collect::<Vec<_>>()
         };
         assert_eq!(runs(Treatment::Control), runs(Treatment::Baseline), "{kind}");
-        // Where deletions ask for what lies between two layers, and where a batch has more targets, sums are taken in
-        // another order, which changes the last bits.
+        // Deletions and larger batches of targets take sums in another order, which changes the last bits.
         for treatment in [Treatment::Car, Treatment::EveryNodeControl, Treatment::EveryNode] {
             let difference = runs(treatment)[0].test_loss.unwrap() - runs(Treatment::Baseline)[0].test_loss.unwrap();
             assert!(difference.abs() < 1e-6, "{kind} {}: {difference}", treatment.label());
@@ -98,7 +97,7 @@ fn treatments_differ_in_the_regulariser_alone() {
 }
 
 #[test]
-fn one_seed_one_kind_and_one_strength_make_a_page_too() {
+fn one_seed_one_kind_and_one_strength_make_a_page() {
     let train = small().train.epochs(3);
     let config = DemoConfig { seeds: 1, train, kinds: vec![AttentionKind::Gat], shortcuts: vec![0.4], ..small() };
     let page = page(&run(&config, &|_| {}).unwrap());
@@ -116,7 +115,7 @@ fn seeds_start_where_asked() {
 }
 
 #[test]
-fn settings_without_meaning_are_named() {
+fn invalid_settings_are_named() {
     let problem = |config: DemoConfig| config.check().unwrap_err().to_string();
     assert_eq!(problem(DemoConfig { seeds: 0, ..small() }), "seeds must be between 1 and 1000, and 0 is not");
     assert_eq!(problem(DemoConfig { kinds: Vec::new(), ..small() }), "kinds is empty; name at least one");

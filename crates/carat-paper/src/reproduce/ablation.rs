@@ -17,7 +17,7 @@ const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
 const OTHERS: [Arm; 3] = [Arm::Vote, Arm::Random, Arm::Constant];
 const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
 
-/// Four arms, and what is causal about CAR.
+/// Four arms, which separate causal signal from smoothing.
 pub(super) struct Ablation;
 
 impl Item for Ablation {

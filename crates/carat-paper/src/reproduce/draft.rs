@@ -107,7 +107,7 @@ impl Draft {
     }
 }
 
-/// The section of an item. It draws what the inputs holds, and computes nothing.
+/// The section of an item. It draws the inputs, and computes nothing else.
 pub(super) fn section(item: &dyn Item, inputs: &Inputs<'_>) -> Result<Section, Error> {
     let Inputs { found, scope, .. } = inputs;
     let mut draft = Draft { blocks: Vec::new(), unused: 0 };

@@ -1,4 +1,4 @@
-//! The top of a report: what was reproduced, what was not, under which protocol, from how many runs.
+//! The top of a report: which claims are reproduced, under which protocol, from how many runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_s_own_graph_gets_its_answer_at_the_top() {
+    fn a_user_s_own_graph_is_answered_at_the_top() {
         let mut runs = Vec::new();
         for hidden in 1..=6 {
             runs.push(baseline("mine.npz", hidden, 2.0));

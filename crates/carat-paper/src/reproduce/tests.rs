@@ -147,7 +147,7 @@ fn an_item_without_runs_names_the_command() {
 }
 
 #[test]
-fn every_section_says_what_the_paper_found_and_what_is_found_here() {
+fn every_section_has_the_paper_s_results_and_ours() {
     let scope = everything(true);
     for item in items().into_iter().filter(|item| item.name() != NEEDS_DATA) {
         let (name, title, runs) = (item.name(), item.about().title, made_up_runs(item, &scope));
@@ -218,6 +218,6 @@ fn arms_with_equal_outcomes_are_not_called_better() {
     let none = "Causal has a lower test loss at p < 0.05, protocol best, than vote in 0 of 2 (higher in 0), than \
                 random in 0 of 2 (higher in 0) and than constant in 0 of 2 (higher in 0).";
     assert!(text.contains(none), "{text}");
-    // Equal p values say nothing about who is ahead.
+    // Equal p values do not rank the arms.
     assert!(!text.contains("ahead of vote in"), "{text}");
 }

@@ -52,10 +52,10 @@ mod tests {
     fn other_differences_are_named() {
         let plain = TrainConfig::default().data("cora".into());
         let car = plain.clone().lambda(Lambda::new(0.5)).temperature(0.3);
-        let said = compared_runs(&plain, &car);
+        let sentences = compared_runs(&plain, &car);
         let expected = "Base: gat, L 2, K 3, F 100, seed 0, no regulariser. CAR: gat, L 2, K 3, F 100, seed 0, causal, \
             lambda 0.5.";
-        assert_eq!(said, [expected]);
+        assert_eq!(sentences, [expected]);
         let other = car.clone().seed(3).patience(Some(5));
         assert!(compared_runs(&plain, &other)[1].starts_with("The runs also differ in patience and seed, so"));
         assert!(compared_runs(&car, &plain)[1].contains("is it the other way round?"));

@@ -93,12 +93,12 @@ fn groups_have_a_direction_or_a_reason_for_none() {
     assert_eq!((narrow.all.edges, narrow.all.up_share), (80, Some(1.0)));
     assert!(anchors.examples.iter().all(|edge| edge.change < 0.0) && anchors.examples.len() == 5);
     assert!(narrow.examples.windows(2).all(|pair| pair[0].change >= pair[1].change));
-    let said = group_sentences(&found);
+    let sentences = group_sentences(&found);
     assert!(
-        said[0].starts_with("Self-citations cannot be told: the data names no authors (a column 'authors'"),
-        "{said:?}"
+        sentences[0].starts_with("Self-citations cannot be told: the data names no authors (a column 'authors'"),
+        "{sentences:?}"
     );
-    assert!(said[1].contains("40 ranked edges, median change -69"), "{said:?}");
+    assert!(sentences[1].contains("40 ranked edges, median change -69"), "{sentences:?}");
 }
 
 #[test]
@@ -113,9 +113,15 @@ fn overlapping_groups_have_a_direction() {
     let found = explanation(&changes, &dataset);
     assert_eq!(found.groups[1].direction(), Some(Direction::Below));
     assert_eq!(found.groups[2].direction(), Some(Direction::Above));
-    let said = group_sentences(&found);
-    assert!(said[1].starts_with("Anchors went down relative to other edges: 40 ranked edges"), "{said:?}");
-    assert!(said[2].starts_with("Narrow papers went up relative to other edges: 80 ranked edges"), "{said:?}");
+    let sentences = group_sentences(&found);
+    assert!(sentences[1].starts_with("Anchors went down relative to other edges: 40 ranked edges"), "{sentences:?}");
+    assert!(
+        sentences[2].starts_with(
+            "Narrow papers went up relative to other edges: 80 ranked \
+        edges"
+        ),
+        "{sentences:?}"
+    );
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn unchanged_attention_is_named_and_not_ranked() {
 }
 
 #[test]
-fn hostile_names_are_text_everywhere() {
+fn hostile_names_are_escaped_everywhere() {
     let dataset = dataset();
     let found = explanation(&changes(&dataset), &dataset);
     let report = report(&found, &[HOSTILE.to_string()]);
@@ -167,7 +173,7 @@ fn invalid_settings_are_refused() {
 }
 
 #[test]
-fn a_graph_of_one_edge_has_a_page_too() {
+fn a_graph_of_one_edge_has_a_page() {
     let parts: DatasetParts =
         Dataset::from_rows("one", &[(0, 1)], &[[1.0f32], [2.0]], &[Some(0), Some(1)]).unwrap().into_parts();
     let dataset = Dataset::new(parts).unwrap();
@@ -178,12 +184,12 @@ fn a_graph_of_one_edge_has_a_page_too() {
     let changes = carat::explain::explain(&network(0), &network(1), &dataset, &settings, go_on).unwrap();
     let found = explanation(&changes, &dataset);
     assert_eq!((found.ranked, found.unranked), (0, 1));
-    let said = counts(&found);
+    let sentences = counts(&found);
     assert_eq!(
-        said[0],
+        sentences[0],
         "one has 1 edge. 1 is left out of all rankings because its target has no other in-edge: attention there is 1 \
          in every network."
     );
-    assert_eq!(said[1], "No edge is left to compare.");
+    assert_eq!(sentences[1], "No edge is left to compare.");
     assert!(html(&report(&found, &[])).contains("No edge is left to compare."));
 }

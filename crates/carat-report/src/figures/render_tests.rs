@@ -30,7 +30,7 @@ fn attribute(svg: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn no_number_that_is_none_reaches_the_picture() {
+fn nan_and_infinity_are_not_drawn() {
     let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 0.0, -1.0, 1e-320];
     for (x, y) in [(Axis::default(), Axis::default()), (powers(), powers()), (named(&["a"]), powers())] {
         for &value in &bad {
@@ -58,7 +58,7 @@ fn no_number_that_is_none_reaches_the_picture() {
 }
 
 #[test]
-fn marks_without_a_place_on_an_axis_of_powers_are_left_out_and_counted() {
+fn marks_outside_an_axis_of_powers_are_counted() {
     let marks = vec![dot((0.1, 1.0), "a"), dot((0.0, 1.0), "zero"), dot((-2.0, 1.0), "below"), dot((10.0, 2.0), "b")];
     let html = chart(vec![panel(powers(), Axis::default(), marks.clone())]).html();
     assert_eq!(html.matches("<circle").count(), 2);
@@ -80,7 +80,7 @@ fn a_line_breaks_where_it_leaves_the_axes() {
 }
 
 #[test]
-fn bars_of_series_stand_beside_each_other_with_their_intervals() {
+fn bars_and_intervals_of_series_are_side_by_side() {
     let mut marks = Vec::new();
     for series in [0, 1] {
         for category in [0.0, 1.0] {
@@ -103,7 +103,7 @@ fn bars_of_series_stand_beside_each_other_with_their_intervals() {
 }
 
 #[test]
-fn long_names_are_shortened_and_turned_within_the_panel() {
+fn long_names_are_shortened_and_slanted() {
     let names: Vec<String> = (0..9).map(|place| format!("a dataset with a very long name {place}")).collect();
     let axis = Axis::of_categories(names.clone());
     let marks = (0..9).map(|place| dot((f64::from(place), 1.0), "t")).collect();
@@ -116,7 +116,7 @@ fn long_names_are_shortened_and_turned_within_the_panel() {
 }
 
 #[test]
-fn files_open_alone_and_hostile_texts_stay_texts() {
+fn files_are_self_contained_and_escape_hostile_text() {
     let hostile = "</script><img onerror=alert(1)>\u{1b}\u{ffff}";
     let text = || hostile.to_string();
     let axis = || Axis { label: text(), categories: vec![text()], ..Axis::default() };
@@ -140,7 +140,7 @@ fn files_open_alone_and_hostile_texts_stay_texts() {
 }
 
 #[test]
-fn a_chart_of_nothing_is_still_a_figure() {
+fn an_empty_chart_is_a_figure() {
     let empty = Chart { title: String::new(), caption: String::new(), series: Vec::new(), panels: Vec::new() };
     assert!(empty.html().starts_with("<figure>") && empty.svg().ends_with("</svg>\n"));
     let blank = chart(vec![panel(Axis::default(), Axis::default(), Vec::new())]);
@@ -148,7 +148,7 @@ fn a_chart_of_nothing_is_still_a_figure() {
 }
 
 #[test]
-fn a_bar_too_small_to_see_is_no_bar_left_out() {
+fn tiny_bars_are_drawn() {
     let bar = |at: (f64, f64)| Mark::Bar { at, series: 0, tip: format!("bar {}", at.1) };
     let panel = ChartPanel {
         title: "t".into(),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_has_no_interval_and_no_direction() {
+    fn values_without_variation_have_no_interval() {
         let apart = separation(&single(&[3.0, 4.0], 0), &single(&[1.0, 2.0], 10)).unwrap();
         assert_eq!((apart.auc, apart.interval, apart.direction()), (1.0, None, None));
         let one = separation(&[(1.0, 0)], &single(&[0.5, 2.0], 10)).unwrap();

@@ -1,4 +1,4 @@
-//! The upper tail of Student's t distribution, precise to about twelve digits however far out.
+//! The upper tail of Student's t distribution, precise to about twelve digits anywhere in the tail.
 //!
 //! ```text
 //! P(T >= t) = I_x(v / 2, 1 / 2) / 2    for t >= 0, with x = v / (v + t^2) and v degrees of freedom
@@ -6,14 +6,14 @@
 //! I_x(a, b) = 1 - I_{1-x}(b, a)
 //! ```
 //!
-//! `x` and `1 - x` both come from t: one taken from the other would lose the digits of the smaller.
+//! `x` and `1 - x` are both computed from t, because subtraction would lose the digits of the smaller.
 
 use std::f64::consts::PI;
 
-/// Steps that the continued fraction may take; it needs about the root of the larger parameter.
+/// The most steps of the continued fraction. It needs about the square root of the larger parameter.
 const MOST_STEPS: u32 = 20_000;
 
-/// The probability of `t` or more with `freedom` degrees of freedom, which lie above 0.
+/// The probability of `t` or more. `freedom` is the number of degrees of freedom, above 0.
 pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
     let beyond = 0.5 * beyond_either_side(t.abs(), freedom);
     if t < 0.0 { 1.0 - beyond } else { beyond }
@@ -28,7 +28,7 @@ fn beyond_either_side(t: f64, freedom: f64) -> f64 {
     let (a, b) = (freedom / 2.0, 0.5);
     let (x, rest) = (1.0 / (1.0 + ratio), ratio / (1.0 + ratio));
     let powers = (-a * ratio.ln_1p() + b * rest.ln() - ln_beta_half(a)).exp();
-    // The fraction converges fast below the mean of the distribution; above it, the other side is taken.
+    // The fraction converges fast below the mean of the distribution. Above it, the complement is computed.
     if x < (a + 1.0) / (a + b + 2.0) { powers / a * fraction(a, b, x) } else { 1.0 - powers / b * fraction(b, a, rest) }
 }
 
@@ -101,7 +101,7 @@ mod tests {
 
     // mpmath with 60 digits: betainc(v / 2, 1 / 2, 0, v / (v + t^2), regularized=True) / 2.
     #[test]
-    fn tails_and_middle_as_mpmath_has_them() {
+    fn tails_and_middle_agree_with_mpmath() {
         let reference = [
             (1.3, 1e-05, 0.49999666597720577),
             (1.3, 10000.0, 2.188064222827162e-06),

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_scipy_has_it() {
+    fn p_agrees_with_scipy() {
         // scipy 1.17.1.
         let (a, b) = ([2.1, 3.4, 1.9, 5.0, 4.2], [1.0, 2.2, 0.4]);
         let up = welch_greater(&a, &b).unwrap();

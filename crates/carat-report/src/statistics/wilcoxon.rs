@@ -105,7 +105,7 @@ mod tests {
     const MAIZE: [f64; 15] = [6., 8., 14., 16., 23., 24., 28., 29., 41., -48., 49., 56., 60., -67., 75.];
 
     #[test]
-    fn exact_as_scipy_publishes() {
+    fn exact_p_agrees_with_scipy_s_documentation() {
         assert_close(wilcoxon_greater(&MAIZE), 0.041259765625 / 2.0);
         assert_close(wilcoxon_greater(&MAIZE.map(|d| -d)), 0.982330322265625);
     }

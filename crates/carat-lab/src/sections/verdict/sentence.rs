@@ -1,4 +1,5 @@
-//! The verdict in one sentence: what CAR does to the test loss, how sure that is, and whether it is causal.
+//! The verdict in one sentence: how CAR changes the test loss, how certain that is, and whether the cause is causal
+//! signal.
 
 use carat_report::format;
 use carat_report::statistics::PairedEffect;

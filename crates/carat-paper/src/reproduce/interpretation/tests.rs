@@ -32,7 +32,7 @@ fn both_graphs_have_a_pair_per_protocol_and_missing_data_is_said() {
 }
 
 #[test]
-fn a_part_of_the_runs_trains_nothing() {
+fn incomplete_runs_train_nothing() {
     let scope = everything(true);
     let runs = &runs(&scope)[1..];
     let section = section(&Interpretation, runs, &scope);
