@@ -1,11 +1,11 @@
 //! The demo: does causal attention regularisation turn attention away from spurious edges, on graphs whose truth is
 //! known?
 //!
-//! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that its
-//! spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed, strength
-//! and kind share the graph, the split, the initial weights and the batches, so that they pair, and every one of the
-//! [`MEASURES`] is compared pair by pair. A further treatment is one more variant, a further measure one more of the list;
-//! tables, figures and words follow.
+//! Every seed draws a planted graph ([`carat_graph::generators::planted`]) at several strengths of the shortcut that
+//! its spurious edges offer. On each graph every attention kind is trained once per [`Treatment`]. Runs of one seed,
+//! strength and kind share the graph, the split, the initial weights and the batches, so that they pair, and every one
+//! of the [`MEASURES`] is compared pair by pair. A further treatment is one more variant, a further measure one more of
+//! the list; tables, figures and words follow.
 
 mod chart;
 mod measure;

@@ -1,7 +1,7 @@
 //! The paper's tables and figures, computed here: one file per item under `reproduce/`.
 //!
-//! An item names the runs it needs and draws a section of a report from them, ours beside the paper's. To add one, write its
-//! file and list it in [`items`]. What sections show beside runs is computed before, by [`Studies::of`].
+//! An item names the runs it needs and draws a section of a report from them, ours beside the paper's. To add one,
+//! write its file and list it in [`items`]. What sections show beside runs is computed before, by [`Studies::of`].
 //!
 //! ```text
 //! scope -> items -> grids -> runs (the store's) -> studies -> sections and findings -> report

@@ -1,5 +1,5 @@
-//! What is drawn: pages, figures and reports, and the statistics that they show. One form of report, shown as a self-contained
-//! HTML page, as Markdown and as CSV and SVG files.
+//! What is drawn: pages, figures and reports, and the statistics that they show. One form of report, shown as a
+//! self-contained HTML page, as Markdown and as CSV and SVG files.
 //!
 //! ```
 //! use carat_report::{Block, Cell, Column, Report, Section, Table};
@@ -18,9 +18,9 @@
 //! assert_eq!(carat_report::files(&report), [("accuracy.csv".into(), "dataset,CAR\nCora,0.8123\n".into())]);
 //! ```
 //!
-//! [`explain`] and [`rewiring`] turn what `carat` found on one graph into a report. Reports on stores of runs are made by the
-//! crates above, which read databases; nothing here does. [`statistics`] are here because a spread, an interval or a p
-//! value is written the same way everywhere ([`words`]), and because [`explain`] needs them without a store.
+//! [`explain`] and [`rewiring`] turn what `carat` found on one graph into a report. Reports on stores of runs are made
+//! by the crates above, which read databases; nothing here does. [`statistics`] are here because a spread, an interval
+//! or a p value is written the same way everywhere ([`words`]), and because [`explain`] needs them without a store.
 
 pub mod explain;
 pub mod figures;

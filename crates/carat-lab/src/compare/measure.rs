@@ -60,8 +60,8 @@ impl Measure {
             Self::TestAccuracy => "the share of test nodes whose class is predicted right",
             Self::AttentionKl => "the divergence of attention from label agreement around test nodes",
             Self::AttentionAuc => {
-                "the probability that attention ranks an in-neighbour of the test node's class above one of another class; \
-                 0.5 is chance, and what uniform attention has"
+                "the probability that attention ranks an in-neighbour of the test node's class above one of another \
+                 class; 0.5 is chance, and what uniform attention has"
             }
             Self::ValidationLoss => "the mean cross-entropy over validation nodes",
             Self::SpuriousAttention => {

@@ -27,7 +27,8 @@ pub fn sweep(report: &DemoReport, measure: Measure) -> Chart {
     Chart {
         title: format!("{} against the strength of the shortcut", title(measure)),
         caption: format!(
-            "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at 0.",
+            "Shown is {}. {} is better. A dot is a run, a line joins the means over seeds. The axis does not start at \
+             0.",
             measure.meaning(),
             words::capitalised(measure.better())
         ),

@@ -6,8 +6,8 @@ use carat_report::{Cell, Column, Table, words};
 use super::measure::title;
 use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
-/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a causal
-/// signal differs from the baseline and from its control. One table per such treatment.
+/// A measure at every strength of the shortcut for every attention kind: means over seeds, and how a treatment with a
+/// causal signal differs from the baseline and from its control. One table per such treatment.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
     let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
     let table = |(treatment, control): (Treatment, Treatment)| {

@@ -13,8 +13,8 @@ use super::draft::section;
 use super::overview::overview;
 use super::{Item, Scope, Studies, items};
 
-/// The report on some items, in their order, and for every dataset whether CAR helps there. It draws what runs and studies
-/// hold, and computes nothing.
+/// The report on some items, in their order, and for every dataset whether CAR helps there. It draws what runs and
+/// studies hold, and computes nothing.
 pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Studies) -> Result<Report, Error> {
     let drawn = |item| section(item, &Basis::of(item, &merged.runs, scope, studies)?);
     let mut sections = items.iter().copied().map(drawn).collect::<Result<Vec<_>, _>>()?;
@@ -41,8 +41,8 @@ pub fn report(merged: &Merged, items: &[&dyn Item], scope: &Scope, studies: &Stu
     })
 }
 
-/// The report on whatever stores hold, and its studies: the items that have at least one run there that is no plain attention
-/// network.
+/// The report on whatever stores hold, and its studies: the items that have at least one run there that is no plain
+/// attention network.
 pub fn report_of(merged: &Merged, data_dir: &Path) -> Result<Report, Error> {
     let scope = Scope::of_runs(&merged.runs, data_dir);
     let telling = merged.runs.iter().filter(|run| !run.is_baseline() || !run.is_attention());

@@ -38,11 +38,11 @@ impl Item for CalComparison {
 
     fn grid_words(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small datasets (not PubMed, \
-             Chameleon, Squirrel, arxiv-tape)"
+            "a quick subset of the paper's grid: F' 128, K 4, L 1 and 2, lambda1 and lambda2 0.2 and 1, on the small \
+             datasets (not PubMed, Chameleon, Squirrel, arxiv-tape)"
         } else {
-            "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 (PubMed and Squirrel: \
-             F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
+            "the paper's grid: F' 128 and 256, K 1, 2 and 4, L 1 and 2, lambda1 and lambda2 0.2, 0.4, 0.6, 0.8 and 1 \
+             (PubMed and Squirrel: F' 128, K 1 and 4, lambda1 and lambda2 0.2, 0.6 and 1); not on arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }

@@ -11,12 +11,12 @@ use super::{Item, Scope, grids};
 pub(super) const PROTOCOLS: [Protocol; 2] = [Protocol::Paper, Protocol::Best];
 
 /// How probabilities are to be read.
-pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, kind, L, K, F, seed and protocol. p is how \
-     often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon signed-rank test, as in the \
-     paper); small is good. Changes in percent are of the baseline's mean over the same pairs, unless a table says otherwise. \
-     The pairs of one setting at several lambdas share their baseline and are not independent, so p and intervals look surer \
-     than they are, here as in the paper. arxiv-tape is shown but not counted: it has ogbn-arxiv's graph and labels, but other \
-     features, and only a few runs.";
+pub(super) const HOW_TO_READ: &str = "Pairs are runs with the same data, split, kind, L, K, F, seed and protocol. p is \
+     how often chance alone would show an improvement at least this clear (one-tailed paired Wilcoxon signed-rank \
+     test, as in the paper); small is good. Changes in percent are of the baseline's mean over the same pairs, unless \
+     a table says otherwise. The pairs of one setting at several lambdas share their baseline and are not independent, \
+     so p and intervals look surer than they are, here as in the paper. arxiv-tape is shown but not counted: it has \
+     ogbn-arxiv's graph and labels, but other features, and only a few runs.";
 
 /// A comparison on every dataset in scope, under both protocols.
 pub(super) fn families(pairing: &Pairing<'_>, scope: &Scope, measure: Measure) -> [Family; 2] {
@@ -70,8 +70,8 @@ impl Draft {
 
     fn nothing_yet(&mut self, grid: &str, found: &Found<'_>) {
         self.paragraph(match found.expected {
-            0 => "Found here: nothing, because none of the graphs it needs is in the data folder or in the store. 'carat data \
-                  get' fetches them."
+            0 => "Found here: nothing, because none of the graphs it needs is in the data folder or in the store. \
+                  'carat data get' fetches them."
                 .to_string(),
             _ => format!("Found here: nothing yet. This computes it, from {grid}:"),
         });

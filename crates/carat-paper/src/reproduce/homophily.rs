@@ -48,7 +48,8 @@ impl Item for Homophily {
 
     fn grid_words(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5"
+            "a quick subset: the first of the three graphs of every level, three attention kinds, L 1 and 2, K 3, F \
+             100, lambda 1 and 5"
         } else {
             "the paper's settings: all 33 graphs, three attention kinds, L 1 and 2, K 1, 3 and 5, F 100, lambda 1 and 5"
         };

@@ -1,7 +1,7 @@
 //! The paper's reading of attention: which citations CAR weighs up and down.
 //!
-//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained again, by
-//! `study`: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
+//! A store keeps no weights, and the same settings give the same weights, bit for bit. So the networks are trained
+//! again, by `study`: on Cora for several seeds, on arxiv-tape for one. That takes less than a minute.
 
 mod study;
 mod tables;
@@ -48,8 +48,8 @@ impl Item for Interpretation {
     }
 
     fn grid_words(&self, _: &Scope) -> String {
-        "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to 4; on \
-         arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
+        "pairs of gat networks with lambda 0 and 1, trained again for this section: on Cora L 2, K 3, F 25, seeds 0 to \
+         4; on arxiv-tape L 1, K 1, F 25, at most 40 epochs, one seed"
             .into()
     }
 

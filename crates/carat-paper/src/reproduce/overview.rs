@@ -262,9 +262,9 @@ mod tests {
             left_out: 3,
         };
         let text = texts(&overview(&merged, &scope, &Studies::default()).unwrap());
-        let start = "This report rests on 288 finished runs on 4 datasets, computed by carat 1.0; it covers a quick subset of the \
-                     paper's grid, not all of it, with 1 seed and 1 split of every dataset. 2 runs failed; they are left out, as are \
-                     runs that have not been computed. 3 runs of other";
+        let start = "This report rests on 288 finished runs on 4 datasets, computed by carat 1.0; it covers a quick \
+                     subset of the paper's grid, not all of it, with 1 seed and 1 split of every dataset. 2 runs \
+                     failed; they are left out, as are runs that have not been computed. 3 runs of other";
         assert!(text.starts_with(start), "{text}");
         assert!(text.contains("2 failed runs: the run diverged"), "{text}");
         // Under protocol paper loss, accuracy, KL; strength, vote, homophily and rewiring have no runs. Time is 1 +

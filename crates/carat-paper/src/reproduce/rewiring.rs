@@ -128,8 +128,8 @@ impl Item for Rewiring {
 
     fn grid_words(&self, scope: &Scope) -> String {
         format!(
-            "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at random, for three \
-             attention kinds; {} and {}",
+            "GCNs on Chameleon and on what {} thresholds leave of it, by CAR's attention, by the baseline's and at \
+             random, for three attention kinds; {} and {}",
             THRESHOLDS.len() - 1,
             words::counted(splits(scope).len(), "split"),
             words::counted(scope.seeds.len(), "seed")

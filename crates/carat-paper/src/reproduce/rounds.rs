@@ -48,11 +48,11 @@ impl Item for RoundsStudy {
 
     fn grid_words(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, without Chameleon, Squirrel \
-             and arxiv-tape"
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 100, lambda 1 and 5, R 1, 2, 5, 10 and all, \
+             without Chameleon, Squirrel and arxiv-tape"
         } else {
-            "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 and all (not all on \
-             Squirrel); without arxiv-tape"
+            "the paper's settings: three attention kinds, L 1 and 2, K 3, F 100 and 200, lambda 1 and 5; R 1, 2, 5, 10 \
+             and all (not all on Squirrel); without arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }

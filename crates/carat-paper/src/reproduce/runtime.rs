@@ -216,8 +216,8 @@ fn beside_pyg(runs: &[&Run], trainings: &[(String, Option<PlainTraining>)]) -> T
     let headings = ["seconds, carat", "seconds, PyG", "ms per epoch, carat", "ms per epoch, PyG", "PyG / carat"];
     columns.extend(headings.map(Column::numbers));
     let caption = format!(
-        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, carat's \
-         seconds are the store's",
+        "One training without CAR (gat, L {}, K {}, F {}, protocol best, split 0), one thread each; PyG trains now, \
+         carat's seconds are the store's",
         pyg::LAYERS,
         pyg::HEADS,
         pyg::HIDDEN

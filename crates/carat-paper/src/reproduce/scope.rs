@@ -60,8 +60,8 @@ impl Scope {
         // Splits of sets of graphs are folds, of which there are always ten.
         let seeds = of_study().chain(runs.iter().filter(of_graphs)).map(|run| run.config.seed);
         let seeds: BTreeSet<u64> = seeds.collect();
-        // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily, the
-        // control on sets of graphs, or pruned graphs of more than two splits.
+        // Only the full grids have the smallest and the largest width, more than one synthetic graph of each homophily,
+        // the control on sets of graphs, or pruned graphs of more than two splits.
         let full = |run: &Run| matches!(run.config.network.hidden, 10 | 200 | 256) && of_paper(&run);
         let replicate = |run: &Run| is_synthetic(&run) && !run.config.data.name.ends_with("-r1");
         let control = |run: &Run| of_graphs(&run) && run.config.regulariser.arm == Arm::Constant;

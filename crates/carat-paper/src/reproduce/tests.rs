@@ -185,7 +185,8 @@ fn gains_everywhere_reproduce_the_paper() {
     let item = &table1::ITEM;
     let runs = made_up_runs(item, &scope);
     let text = texts(&section(item, &runs, &scope));
-    let expected = "Lower test loss in 7 of 7 datasets at p < 0.05 under protocol paper (7 after Holm's correction; higher in none).";
+    let expected = "Lower test loss in 7 of 7 datasets at p < 0.05 under protocol paper (7 after Holm's correction; \
+        higher in none).";
     assert!(text.contains(expected), "{text}");
     let findings = findings(&table1::ITEM, &runs, &scope);
     assert_eq!(findings[0].paper.as_deref(), Some("8 of 8"));
@@ -214,8 +215,8 @@ fn arms_without_an_edge_are_not_called_better() {
     // All arms have the same outcome.
     let runs = made_up_runs(item, &scope);
     let text = texts(&section(item, &runs, &scope));
-    let none = "Causal has a lower test loss at p < 0.05, protocol best, than vote in 0 of 2 (higher in 0), than random in 0 of 2 \
-                (higher in 0) and than constant in 0 of 2 (higher in 0).";
+    let none = "Causal has a lower test loss at p < 0.05, protocol best, than vote in 0 of 2 (higher in 0), than \
+                random in 0 of 2 (higher in 0) and than constant in 0 of 2 (higher in 0).";
     assert!(text.contains(none), "{text}");
     // Equal p values say nothing about who is ahead.
     assert!(!text.contains("ahead of vote in"), "{text}");

@@ -45,11 +45,11 @@ impl Item for Transductive {
 
     fn grid_words(&self, scope: &Scope) -> String {
         let grid = if scope.quick {
-            "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not PubMed, Chameleon, \
-             Squirrel, arxiv-tape)"
+            "a quick subset: three attention kinds, L 1 and 2, K 3, F 25, lambda 1 and 5, on the small datasets (not \
+             PubMed, Chameleon, Squirrel, arxiv-tape)"
         } else {
-            "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and 25), lambda 1 and 5; \
-             Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
+            "a part of the paper's grid: three attention kinds, L 1 and 2, K 1 and 3, F 10 and 100 (Chameleon: 10 and \
+             25), lambda 1 and 5; Squirrel: gat, L 1, K 1, F 10 and 25; not on arxiv-tape"
         };
         format!("{grid}; {}", grids::repetitions(scope))
     }
