@@ -178,7 +178,8 @@ pub(crate) fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> 
     closest
 }
 
-/// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another weight.
+/// A loss on the attention that every layer gives the targets' in-edges: its sum, each edge and head with another
+/// weight.
 fn attention_loss(pass: &mut dyn Pass<f64>) -> f64 {
     let heads = pass.config().heads;
     let mut total = 0.0;

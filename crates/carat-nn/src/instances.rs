@@ -35,38 +35,38 @@ pub trait Instances: Sized {
 }
 
 macro_rules! instances {
-    ($type:ty) => {
+    ($type:ty, $inline:meta) => {
         impl Instances for $type {
-            #[inline(never)]
+            #[$inline]
             fn attention(kind: AttentionKind) -> Box<dyn Attention<Self>> {
                 kind.make()
             }
 
-            #[inline(never)]
+            #[$inline]
             fn forward(pass: &mut NetworkPass<'_, Self>) {
                 let _flush = Denormals::flush();
                 pass.compute();
             }
 
-            #[inline(never)]
+            #[$inline]
             fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>) {
                 let _flush = Denormals::flush();
                 pass.compute_without(deletions, scores);
             }
 
-            #[inline(never)]
+            #[$inline]
             fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>) {
                 let _flush = Denormals::flush();
                 pass.compute_without_all(edges, scores);
             }
 
-            #[inline(never)]
+            #[$inline]
             fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64 {
                 let _flush = Denormals::flush();
                 pass.compute_gradient(labels)
             }
 
-            #[inline(never)]
+            #[$inline]
             fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]) {
                 let _flush = Denormals::flush();
                 adam.update(parameters, gradient);
@@ -75,5 +75,8 @@ macro_rules! instances {
     };
 }
 
-instances!(f32);
-instances!(f64);
+instances!(f32, inline(never));
+#[cfg(debug_assertions)]
+instances!(f64, inline(never));
+#[cfg(not(debug_assertions))]
+instances!(f64, inline);

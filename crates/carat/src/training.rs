@@ -234,8 +234,8 @@ impl<L: Learner + ?Sized> Trainer<L> {
         })
     }
 
-    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their validation
-    /// score.
+    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their
+    /// validation score.
     pub fn keep(&mut self) -> Score {
         let (values, score) = self.stopping.kept();
         if let Some(values) = values {

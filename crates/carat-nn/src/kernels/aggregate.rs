@@ -99,8 +99,8 @@ pub(crate) struct KnownSums<'a, T> {
     pub(crate) aggregate: &'a [T],
 }
 
-/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for an
-/// in-edge, the score has the own values of then, and attention is filled only where it is needed.
+/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for
+/// an in-edge, the score has the own values of then, and attention is filled only where it is needed.
 pub(crate) fn forward<T: Real>(
     shape: Shape<'_, T>,
     score: impl Score<T>,

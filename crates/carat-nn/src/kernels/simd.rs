@@ -87,8 +87,9 @@ pub trait Vectors: Sized + Copy + 'static {
 const LONGEST: usize = 16;
 
 macro_rules! vectors {
-    ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident, $multiply:ident,
-     $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident, $dispatch:ident) => {
+    ($type:ty, $vector:ident, $lanes:ident, $as_simd:ident, $as_mut_simd:ident, $splat:ident, $add:ident,
+     $multiply:ident, $multiply_add:ident, $larger:ident, $select:ident, $greater:ident, $sum:ident,
+     $dispatch:ident) => {
         impl Vectors for $type {
             type Vector<S: Simd> = S::$vector;
 

@@ -186,7 +186,8 @@ impl Costs for Gat {
     fn cost(&self, sizes: LayerSizes) -> Cost {
         let LayerSizes { width, heads, sources, targets, edges } = sizes;
         let (row, all) = (width, heads * width);
-        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes' scores.
+        // The value matrices, forward and for both gradients; the edges' sums, forward, d_alpha and d_h; the nodes'
+        // scores.
         let operations = 6.0 * targets * all * width + 6.0 * edges * all + 6.0 * (sources + targets) * all;
         // The aggregate and its gradient are written once and read twice; h is read by three passes, and d_h written.
         let numbers = 6.0 * targets * all + 4.0 * sources * row + 2.0 * targets * row + 3.0 * all * width;

@@ -84,8 +84,8 @@ impl<T: Real> Upstream<'_, T> {
 ///
 /// What only some kinds can do are traits of their own, which the last three methods lead to.
 ///
-/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most kinds
-/// need, and [`crate::check`] finds what is wrong with one.
+/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most
+/// kinds need, and [`crate::check`] finds what is wrong with one.
 pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;

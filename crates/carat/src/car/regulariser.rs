@@ -305,8 +305,8 @@ impl<T: Real> Regulariser<T> {
         deletions.par_chunks(CHUNK).zip(rows).map(some).collect::<Vec<_>>().concat()
     }
 
-    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every loss of
-    /// that round.
+    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every
+    /// loss of that round.
     fn in_rounds(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<f64> {
         let classes = pass.config().classes;
         let with = log_losses(classes, pass.scores(), entities);

@@ -93,8 +93,7 @@ pub fn scores(
 ) -> Result<Option<Vec<f32>>, Error> {
     let split = config.choose_split(dataset)?;
     let mut trainer = Trainer::new(dataset, &split, config)?;
-    // A training of one batch per epoch is not interrupted within an epoch.
-    while !interrupted() && trainer.epoch(interrupted)?.is_some() {}
+    while trainer.epoch(interrupted)?.is_some() {}
     if !trainer.is_over() {
         return Ok(None);
     }

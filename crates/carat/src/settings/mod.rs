@@ -2,7 +2,8 @@
 //!
 //! Each setting is declared once, with its default, its help, its check and what reads it (`settings/macros.rs`).
 //! [`Setting::all`] lists them: flags, checks, baselines and pairing keys are made of that list, and the fields of the
-//! structs are made of the same declarations, so none can be missing from it. Files are flat and have the names of flags.
+//! structs are made of the same declarations, so none can be missing from it. Files are flat and have the names of
+//! flags.
 
 mod checks;
 mod choices;

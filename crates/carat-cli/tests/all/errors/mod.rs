@@ -173,9 +173,10 @@ Every error is one or two lines on stderr, after the word `error:`, that say wha
 Exit code 2: the arguments or the input are wrong. Exit code 1: the work failed. Standard output stays empty, and no
 failing command below leaves a file behind that was not there before, or changes one that was.
 
-This file is made by `crates/carat-cli/tests/all/errors`, which runs each command and fails where the answer is not the one
-below; `CARAT_BLESS=1 cargo test -p carat-cli --test all errors` writes it anew. `DIR` stands for the folder a command runs
-in, `SERVER` for the address of a web server that misbehaves, `PORT` for a port that another program listens on.
+This file is made by `crates/carat-cli/tests/all/errors`, which runs each command and fails where the answer is not the
+one below; `CARAT_BLESS=1 cargo test -p carat-cli --test all errors` writes it anew. `DIR` stands for the folder a
+command runs in, `SERVER` for the address of a web server that misbehaves, `PORT` for a port that another program
+listens on.
 ";
 
 #[test]
