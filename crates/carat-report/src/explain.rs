@@ -152,7 +152,7 @@ impl Explanation {
             data: dataset.name().to_string(),
             edges: changes.len(),
             ranked: changes.order.len(),
-            alone: changes.alone(),
+            alone: changes.unranked(),
             unchanged,
             up_weighted: changes.order.iter().filter(|&&edge| changes.change[edge as usize] > 0.0).count(),
             share: summary.share,
