@@ -10,9 +10,10 @@
 //! A_l(n) = {n} and every j within L - l hops of n that is in A_(l-1)(n) or reads a node in it
 //! ```
 //!
-//! For L = 1 and 2 that is n itself ([`target_only`]). Each member of A_l becomes a target of its own: a copy of the node
-//! with its changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without the
-//! edge. One call of [`Attention::targets`](crate::Attention::targets) per layer computes the targets of all deletions.
+//! For L = 1 and 2 that is n itself ([`target_only`]). Each member of A_l becomes a target of its own: a copy of the
+//! node with its changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without
+//! the edge. One call of [`Attention::targets`](crate::Attention::targets) per layer computes the targets of all
+//! deletions.
 //!
 //! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters.
 //! Each deletion then has a copy of its graph without the edge, and the copies go through all layers together.
