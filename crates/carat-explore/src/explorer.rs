@@ -1,6 +1,6 @@
 //! Computes what the page shows: nodes by name, a node with its in-edges, a prediction without an edge.
 
-use carat::{EffectSettings, Error, Look, Probe};
+use carat::{EffectSettings, Error, NodeAnswer, Probe};
 use carat_graph::Dataset;
 use carat_nn::loss;
 
@@ -111,9 +111,9 @@ impl<'a> Explorer<'a> {
 
     /// A node and at most `most` of its in-edges: those with the most attention in any run.
     pub fn node(&mut self, node: u32, most: usize, which: Which) -> Result<NodeView, Error> {
-        let looks = self.probes.iter_mut().map(|probe| probe.look(node)).collect::<Result<Vec<_>, Error>>()?;
+        let answers = self.probes.iter_mut().map(|probe| probe.node(node)).collect::<Result<Vec<_>, Error>>()?;
         let neighbours = self.dataset().graph().in_neighbours(node);
-        let chosen = self.ranked(neighbours, &looks, most.min(MOST_EDGES), which);
+        let chosen = self.ranked(neighbours, &answers, most.min(MOST_EDGES), which);
         let sources: Vec<u32> = chosen.iter().map(|&edge| neighbours[edge]).collect();
         let mut edges: Vec<EdgeView> = chosen
             .iter()
@@ -125,12 +125,12 @@ impl<'a> Explorer<'a> {
                 view.spurious = Some(flags[first + edge]);
             }
         }
-        for (probe, (look, run)) in self.probes.iter_mut().zip(looks.iter().zip(&self.inputs.runs)) {
+        for (probe, (answer, run)) in self.probes.iter_mut().zip(answers.iter().zip(&self.inputs.runs)) {
             let (layers, heads) = (run.network.config().layers, run.network.config().heads);
             let without = probe.without(node, &sources)?.effects;
             let predicted = probe.predictions(&sources)?;
             for (at, (view, &edge)) in edges.iter_mut().zip(&chosen).enumerate() {
-                let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
+                let attention = &answer.attention[edge * layers * heads..(edge + 1) * layers * heads];
                 view.runs.push(EdgeOfRun {
                     attention: attention.chunks_exact(heads).map(<[f32]>::to_vec).collect(),
                     effect: without.effect[at],
@@ -143,7 +143,7 @@ impl<'a> Explorer<'a> {
         let readers = self.dataset().graph().out_neighbours(node);
         Ok(NodeView {
             node: self.summary(node),
-            runs: looks.iter().map(prediction).collect(),
+            runs: answers.iter().map(prediction).collect(),
             edges,
             readers: readers.iter().take(MOST_READERS).map(|&reader| self.summary(reader)).collect(),
             num_readers: readers.len(),
@@ -151,10 +151,10 @@ impl<'a> Explorer<'a> {
     }
 
     /// The positions of the in-edges with the most attention, in descending order; ties by the number of the source.
-    fn ranked(&self, neighbours: &[u32], looks: &[Look], most: usize, which: Which) -> Vec<usize> {
-        let of_run = |look: &Look, run: &crate::Run, edge: usize| -> f32 {
+    fn ranked(&self, neighbours: &[u32], answers: &[NodeAnswer], most: usize, which: Which) -> Vec<usize> {
+        let of_run = |answer: &NodeAnswer, run: &crate::Run, edge: usize| -> f32 {
             let (layers, heads) = (run.network.config().layers, run.network.config().heads);
-            let attention = &look.attention[edge * layers * heads..(edge + 1) * layers * heads];
+            let attention = &answer.attention[edge * layers * heads..(edge + 1) * layers * heads];
             // If this run lacks the chosen layer or head, all of them count, as on the page.
             let layers = which.layer.filter(|&l| l < layers).map_or(0..layers, |l| l..l + 1);
             let heads_of = which.head.filter(|&h| h < heads).map_or(0..heads, |h| h..h + 1);
@@ -163,7 +163,7 @@ impl<'a> Explorer<'a> {
             sum / count as f32
         };
         let strength = |edge: usize| {
-            looks.iter().zip(&self.inputs.runs).map(|(look, run)| of_run(look, run, edge)).fold(0.0, f32::max)
+            answers.iter().zip(&self.inputs.runs).map(|(answer, run)| of_run(answer, run, edge)).fold(0.0, f32::max)
         };
         let mut ranked: Vec<(f32, usize)> = (0..neighbours.len()).map(|edge| (strength(edge), edge)).collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -175,7 +175,7 @@ impl<'a> Explorer<'a> {
         let mut runs = Vec::with_capacity(self.probes.len());
         for probe in &mut self.probes {
             let without = probe.without(node, &[source])?;
-            let before = probe.look(node)?;
+            let before = probe.node(node)?;
             let (Some(probabilities), [loss], [rho], [effect]) = (
                 without.probabilities.into_iter().next(),
                 &without.effects.loss_without[..],
@@ -192,12 +192,12 @@ impl<'a> Explorer<'a> {
     }
 }
 
-fn prediction(look: &Look) -> Prediction {
+fn prediction(answer: &NodeAnswer) -> Prediction {
     Prediction {
-        predicted: look.predicted(),
-        judged_by: look.judged_by,
-        loss: look.loss,
-        probabilities: look.probabilities.clone(),
+        predicted: answer.predicted(),
+        judged_by: answer.judged_by,
+        loss: answer.loss,
+        probabilities: answer.probabilities.clone(),
     }
 }
 

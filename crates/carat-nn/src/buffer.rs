@@ -1,21 +1,21 @@
-//! Memory that begins where a line of the cache does.
+//! Memory that starts at a cache line.
 //!
-//! A vector that lies across two lines takes two reads. Where F is a multiple of 16, every row of a buffer that begins
-//! at a line begins at one too, and no vector of it lies across two.
+//! A vector that crosses a line takes two reads. Where F is a multiple of 16, every row of a buffer that starts at a
+//! line does so too, and none of its vectors crosses one.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use aligned_vec::{AVec, ConstAlign};
 
-/// Bytes of a line, and of the longest vector.
+/// Bytes of a cache line, and of the longest vector.
 const LINE: usize = 64;
 
-/// Numbers in memory that begins at a line. As a vector, it grows and never gives memory back.
+/// Numbers in memory that starts at a cache line. Like a vector, it grows and never frees memory.
 #[derive(Clone)]
 pub struct Buffer<T> {
-    /// All that it ever held, of which the first `len` count. Their number never shrinks, because growing writes one
-    /// after another, where a slice is filled at once.
+    /// Everything that was ever allocated; the first `len` numbers count. It never shrinks, because a vector grows
+    /// number by number, while a slice is filled at once.
     values: AVec<T, ConstAlign<LINE>>,
     len: usize,
 }
@@ -27,14 +27,14 @@ impl<T> Default for Buffer<T> {
 }
 
 impl<T: Copy> Buffer<T> {
-    /// So many copies of a number.
+    /// `len` copies of a number.
     pub fn filled(value: T, len: usize) -> Self {
         let mut buffer = Self::default();
         buffer.resize(len, value);
         buffer
     }
 
-    /// Cuts off what is beyond `len`, or adds copies of `value` up to there.
+    /// Truncates to `len` numbers, or appends copies of `value` up to that.
     pub fn resize(&mut self, len: usize, value: T) {
         let kept = self.values.len().min(len);
         if self.len < kept {
@@ -46,17 +46,17 @@ impl<T: Copy> Buffer<T> {
         self.len = len;
     }
 
-    /// Cuts off what is beyond `len`.
+    /// Truncates to `len` numbers.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Cuts off everything.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Adds copies of these numbers.
+    /// Appends these numbers.
     pub fn extend_from_slice(&mut self, values: &[T]) {
         let [first, ..] = values else { return };
         let start = self.len;

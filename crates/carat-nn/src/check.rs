@@ -1,4 +1,4 @@
-//! Proofs for people who write an attention kind: are its gradients right, and is deleting an edge what it should be?
+//! Checks for authors of attention kinds: are the gradients right, and is deleting an edge exact?
 //!
 //! ```
 //! use carat_graph::{Blocks, Features, Graph};
@@ -31,7 +31,7 @@ use crate::parameters::Layout;
 use crate::pass::{Keep, LayerAttention, Pass, Workspace};
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
-/// Gradients below this are compared with it instead of with each other: beneath lies the rounding of differences.
+/// Gradients below this are compared with it instead of with each other, because smaller differences are rounding.
 const SMALLEST_SCALE: f64 = 1e-6;
 
 /// How far from the given parameters gradients are checked.
@@ -53,12 +53,11 @@ pub struct ParameterCheck {
     pub numeric: f64,
 }
 
-/// Checks the gradient of every parameter: that of the prediction loss on the first entities, which `labels` are of,
-/// plus that of a loss on every layer's attention, which stands for any regulariser.
+/// Checks the gradient of every parameter: of the prediction loss on the first entities, whose labels are `labels`,
+/// plus a loss on every layer's attention, which stands for any regulariser.
 ///
-/// The check is made a little away from where the parameters are, and they come back unchanged. Biases that start at 0
-/// would hide mistakes, and would put a node without in-edges right onto the corner of a LeakyReLU, where there is no
-/// derivative.
+/// The check is made a little away from the given parameters, which are restored afterwards. Biases of 0 would hide
+/// mistakes, and would put a node without in-edges onto the corner of a LeakyReLU, where there is no derivative.
 pub fn gradient(
     network: &mut Network<f64>,
     blocks: &Blocks,
@@ -68,9 +67,9 @@ pub fn gradient(
     gradient_with(network, blocks, input, labels, attention_loss)
 }
 
-/// As [`gradient`], with a loss on attention of one's own. It is called with every forward pass, returns its value and
-/// leaves its gradient in [`Pass::attention_and_gradients`]; whatever it treats as constant must not change from call
-/// to call. `|_| 0.0` checks the prediction loss alone.
+/// As [`gradient`], with a given loss on attention. It is called with every forward pass, returns its value and leaves
+/// its gradient in [`Pass::attention_and_gradients`]. What it treats as constant must not change from call to call.
+/// `|_| 0.0` checks only the prediction loss.
 pub fn gradient_with(
     network: &mut Network<f64>,
     blocks: &Blocks,
@@ -105,7 +104,7 @@ pub fn gradient_with(
 }
 
 /// As [`gradient`], for a model of the whole graph: the loss of a training pass over some nodes, with this seed. The
-/// model comes back unchanged.
+/// model is left unchanged.
 pub fn whole_graph_gradient(
     model: &mut dyn WholeGraphModel<f64>,
     graph: &WholeGraph<f64>,
@@ -131,7 +130,7 @@ pub fn whole_graph_gradient(
     checked
 }
 
-/// Compares every gradient with differences of the loss, which `loss_at` knows with one parameter shifted.
+/// Compares every gradient with differences of the loss, which `loss_at` computes with one parameter shifted.
 fn compare(layout: &Layout, gradient: &[f64], mut loss_at: impl FnMut(usize, f64) -> f64) -> Vec<ParameterCheck> {
     let mut checked = Vec::new();
     for (parameter, range) in layout.iter() {
@@ -154,15 +153,15 @@ fn compare(layout: &Layout, gradient: &[f64], mut loss_at: impl FnMut(usize, f64
     checked
 }
 
-/// Steps of the differences. Large ones drown rounding, small ones keep clear of the corners of a LeakyReLU, across
-/// which a difference is spoilt. A wrong gradient disagrees with all of them.
+/// Steps of the differences. Large ones keep rounding small, and small ones avoid the corners of a LeakyReLU, across
+/// which a difference is wrong. A wrong gradient disagrees with all of them.
 const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 
-/// So close, relative to the gradient, that no other step need be tried.
+/// Close enough, relative to the gradient, that no other step need be tried.
 const CLOSE: f64 = 1e-9;
 
-/// The derivative of a loss, known where its parameter is shifted, by the differences that come closest to `analytic`.
-/// Five points cancel the error of third order.
+/// The derivative of a loss by differences with the step that comes closest to `analytic`. Five points cancel the error
+/// of third order.
 pub(crate) fn difference(analytic: f64, mut shifted: impl FnMut(f64) -> f64) -> f64 {
     let mut closest = f64::NAN;
     for step in STEPS {
@@ -237,13 +236,13 @@ mod tests {
     enum Mistaken {
         /// Nothing is wrong.
         Nowhere,
-        /// The bias hears twice as much as it should.
+        /// The gradient of the bias is doubled.
         Bias,
-        /// A loss on attention is not heard of.
+        /// A loss on attention is ignored.
         Regulariser,
-        /// Sources that an intervention changes are taken for zero.
+        /// Sources that an intervention changes count as zero.
         Sources,
-        /// A target's own input is taken from where it stands when all edges are there.
+        /// A target's own input is read from the pass with all edges.
         Targets,
     }
 

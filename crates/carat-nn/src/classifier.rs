@@ -1,4 +1,4 @@
-//! The end of a network: class scores from what the encoder and the last layer say about a node, or about all nodes of
+//! The end of a network: class scores from the outputs of the encoder and of the last layer, for a node or summed over
 //! a graph ([`crate::readout`]), and their loss.
 //!
 //! ```text
@@ -15,10 +15,10 @@ use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, Parts, Rows};
 
-/// Rows per chunk of the passes that take little time per row, at least.
+/// Rows per chunk, at least, of passes that take little time per row.
 const CHUNK_ROWS: usize = 64;
 
-/// Rows that the backward pass leads through all of its steps at a time.
+/// Rows that the backward pass takes through all of its steps at a time.
 const CACHED_ROWS: usize = 512;
 
 /// Where W2 and b2 lie among a network's parameters: next to each other.
@@ -73,7 +73,7 @@ impl Classifier {
         dense::add_products(scores, joined, weight, Some(&parameters[self.bias.clone()]));
     }
 
-    /// The part of the scores that a node's own encoding has: W2 LeakyReLU([h || 0]) + b2.
+    /// The part of the scores that comes from a node's own encoding: W2 LeakyReLU([h || 0]) + b2.
     pub(crate) fn own_scores<T: Real>(&self, parameters: &[T], joined: &[T], scores: &mut Vec<T>) {
         let Self { hidden, classes, .. } = *self;
         let rows = joined.len() / (2 * hidden);
@@ -83,7 +83,7 @@ impl Classifier {
         dense::add_products(scores, joined, weight, Some(&parameters[self.bias.clone()]));
     }
 
-    /// Adds the part that the last layer's output has: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
+    /// Adds the part that comes from the last layer's output: W2 LeakyReLU([0 || h']), given LeakyReLU(h').
     pub(crate) fn add_last_scores<T: Real>(&self, parameters: &[T], last: &[T], scores: &mut [T]) {
         let Self { hidden, classes, .. } = *self;
         let rows = last.len() / hidden;
@@ -107,8 +107,9 @@ impl Classifier {
         totals.iter().sum::<f64>() / labels.len() as f64
     }
 
-    /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, of the rows
-    /// of [h || h'], and where rows are nodes once more of h' alone (`d_last`, as many rows as have a gradient).
+    /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, and of the
+    /// rows of [h || h']. Where rows are nodes, the part of h' is also copied to `d_last`, which has as many rows as
+    /// have a gradient.
     pub(crate) fn backward<T: Real>(
         &self,
         parameters: &[T],
@@ -124,7 +125,7 @@ impl Classifier {
         let (joined, weights) = (&joined[..labelled * 2 * hidden], self.weight.len());
         d_joined.resize(joined.len(), T::ZERO);
         let weight = Matrix::new(&parameters[self.weight.clone()], classes, 2 * hidden);
-        // W2 and b2 have sums over all rows as gradients, which each piece begins.
+        // The gradients of W2 and b2 are sums over all rows, of which each piece computes a part.
         let pieces = piece_count(labelled, weights);
         let chunks = Chunks::even(labelled, labelled.div_ceil(pieces));
         let mut parts = vec![T::ZERO; chunks.len() * (weights + classes)];

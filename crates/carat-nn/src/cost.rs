@@ -1,4 +1,4 @@
-//! What one training step must compute and move at the least, phase by phase: the work of the algorithm, not of the
+//! The least that one training step must compute and move, phase by phase: the work of the algorithm, whatever the
 //! code.
 //!
 //! Operations count a multiply-add as two. Bytes count every array once for each pass that has to read or write it, as
@@ -31,7 +31,7 @@ impl Add for Cost {
     }
 }
 
-/// Sizes of a layer's block, as numbers to compute with.
+/// Sizes of a layer's block, as floating-point numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerSizes {
     /// F.
@@ -78,7 +78,7 @@ impl Cost {
 }
 
 impl<T: Real> Network<T> {
-    /// The least cost of a step on these blocks, by phase; `None` for a kind that does not tell its own.
+    /// The least cost of a step on these blocks, by phase; `None` for a kind that does not state its own.
     pub fn step_costs(&self, blocks: &Blocks, input: &Input<T>) -> Option<Vec<(String, Cost)>> {
         let kind = self.attention.as_costs()?;
         let NetworkConfig { features, hidden, heads, layers, classes, .. } = self.config();
@@ -162,10 +162,10 @@ mod tests {
         let upper = 6.0 * 40.0 * 20.0 + 6.0 * 4.0 * 2.0 * 40.0 + 6.0 * 6.0 * 2.0 * 40.0;
         assert_eq!(layers(&[0], AttentionKind::Gat), [lower, upper]);
         // Nodes that are all asked for are computed once each.
-        let alone = |targets: f64, sources: f64, edges: f64| {
+        let one_layer = |targets: f64, sources: f64, edges: f64| {
             6.0 * targets * 40.0 * 20.0 + 6.0 * edges * 40.0 + 6.0 * (targets + sources) * 40.0
         };
         let every = [0, 1, 2, 3, 4, 5];
-        assert_eq!(layers(&every, AttentionKind::Gat), [alone(6.0, 6.0, 8.0), alone(6.0, 6.0, 8.0)]);
+        assert_eq!(layers(&every, AttentionKind::Gat), [one_layer(6.0, 6.0, 8.0), one_layer(6.0, 6.0, 8.0)]);
     }
 }

@@ -1,29 +1,29 @@
-//! Arithmetic that takes denormal numbers for zero.
+//! Arithmetic that flushes denormal numbers to zero.
 //!
 //! A network that has memorised its training nodes has gradients of 1e-20 and less, whose products are denormal
 //! numbers. Some processors are 150 times slower with these than with others. [`Denormals::flush`] makes a thread treat
-//! them as zero, as operands and as results, and gives the thread its own mode back. Passes and optimiser steps compute
-//! so, on whatever threads; the caller's own arithmetic and other jobs on the same threads do not.
+//! them as zero, as operands and as results, and later restores the thread's own mode. Passes and optimiser steps do
+//! this on all their threads. The caller's own arithmetic and other jobs on the same threads are not affected.
 
 use std::marker::PhantomData;
 
-/// While it lives, this thread takes denormal numbers for zero, or keeps them, on processors that let it choose.
+/// While it exists, this thread flushes denormal numbers to zero, or keeps them, on processors that let it choose.
 #[derive(Debug)]
 pub(crate) struct Denormals {
-    /// The mode that the thread had and gets back.
+    /// The thread's previous mode, which is restored.
     before: register::Mode,
-    /// The mode is this thread's.
+    /// The mode belongs to this thread.
     on_this_thread: PhantomData<*const ()>,
 }
 
 impl Denormals {
-    /// Takes them for zero.
+    /// Flushes them to zero.
     #[inline]
     pub(crate) fn flush() -> Self {
         Self::with(|mode| mode | register::FLUSH)
     }
 
-    /// Keeps them: for waiting, when this thread may take up anybody's work.
+    /// Keeps them: for waiting, when this thread may run other jobs.
     #[inline]
     pub(crate) fn keep() -> Self {
         Self::with(|mode| mode & !register::FLUSH)
@@ -40,7 +40,7 @@ impl Denormals {
     }
 }
 
-/// Whether this thread takes denormal numbers for zero.
+/// Whether this thread flushes denormal numbers to zero.
 #[cfg(test)]
 pub(crate) fn are_flushed() -> bool {
     register::FLUSH != 0 && register::read() & register::FLUSH == register::FLUSH
@@ -116,7 +116,7 @@ mod register {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod register {
-    //! None that is known here: denormal numbers are kept.
+    //! Other processors keep denormal numbers.
 
     pub(super) type Mode = u32;
 
@@ -169,7 +169,7 @@ mod tests {
         assert!(half(DENORMAL) > 0.0 && !are_flushed());
     }
 
-    /// Chunks flush on every thread, whatever the caller's mode; what threads do in between does not.
+    /// Chunks flush on every thread, whatever the caller's mode. Between chunks threads do not.
     #[test]
     fn every_chunk_flushes_and_leaves_its_thread_as_it_was() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();

@@ -54,7 +54,7 @@ impl Encoder {
     }
 }
 
-/// Feature rows of some nodes, in the form the encoder computes with.
+/// Feature rows of some nodes, in the form that the encoder reads.
 #[derive(Debug, Clone)]
 pub struct Input<T> {
     num_rows: usize,
@@ -74,10 +74,10 @@ fn copy_values<T: Real>(to: &mut [T], from: &[f32]) {
     }
 }
 
-/// Rows that are looked through together: few enough that they are still in the cache when they are copied.
+/// Rows that are checked together before they are copied: few enough that they stay in the cache in between.
 const STRETCH: usize = 64;
 
-/// Looks through some rows before they are copied.
+/// Checks some rows before they are copied.
 trait Check<E>: Fn(&[u32]) -> Result<(), E> {}
 
 impl<E, F: Fn(&[u32]) -> Result<(), E>> Check<E> for F {}
@@ -123,7 +123,7 @@ impl<T: Real> Input<T> {
         input
     }
 
-    /// The same for features that may lie in a mapped file: their rows are looked through on the way.
+    /// The same for features that may be in a mapped file: their rows are checked on the way.
     pub fn checked(features: &Features, nodes: &[u32]) -> Result<Self, DataError> {
         Self::gather(features, nodes, |rows| features.check_rows(rows))
     }
@@ -182,7 +182,7 @@ impl<T: Real> Input<T> {
         self.affine_leaky_relu(weight, bias, LEAKY_RELU.slope(), h);
     }
 
-    /// The same with a slope of one's own; 0 is ReLU.
+    /// The same with a given slope; 0 is ReLU.
     pub(crate) fn affine_leaky_relu(&self, weight: &[T], bias: &[T], slope: T, h: &mut [T]) {
         let width = bias.len();
         match &self.values {

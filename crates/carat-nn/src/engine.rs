@@ -1,4 +1,4 @@
-//! The seam for engines: what computes training steps, here or on another device.
+//! The interface of engines, which compute training steps on this machine or on another device.
 
 use std::fmt;
 
@@ -29,28 +29,29 @@ use crate::pass::{Keep, Pass, Workspace};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Engine: fmt::Debug + Send {
-    /// The network as it stands. An engine with parameters elsewhere copies them here when it is asked.
+    /// The current network. An engine that keeps its parameters elsewhere copies them here first.
     fn network(&self) -> &Network<f32>;
 
-    /// The same, to keep.
+    /// The current network, by value.
     fn into_network(self: Box<Self>) -> Network<f32>;
 
-    /// Puts parameters in place.
+    /// Replaces the parameters.
     fn set_parameters(&mut self, parameters: &[f32]);
 
-    /// The optimiser as it stands.
+    /// The current state of the optimiser.
     fn optimiser(&self) -> &Adam<f32>;
 
-    /// Puts the optimiser's averages and its number of steps in place.
+    /// Replaces the optimiser's averages and its number of steps.
     fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64);
 
     /// A forward pass over `blocks`. `input` holds the rows of `blocks.nodes()`.
     fn forward<'a>(&'a mut self, blocks: &'a Blocks, input: &'a Input<f32>, keep: Keep) -> Box<dyn Pass<f32> + 'a>;
 
-    /// One step of the optimiser along the gradient of the last pass that had one.
+    /// One step of the optimiser along the last gradient that was computed.
     fn step(&mut self);
 
-    /// Gives back the memory of passes with [`Keep::Scores`]. After large sets there may be no room for the next step.
+    /// Frees the memory of passes with [`Keep::Scores`]. After large sets there may be too little memory for the next
+    /// step.
     fn release(&mut self);
 }
 

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
-//! before it sums; both are linear, so the order decides nothing but rounding, and here the bias goes along with the
-//! product.
+//! before it sums. Both steps are linear, so the order changes only rounding; here the bias is added with the product.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,7 +33,7 @@ use crate::real::Real;
 use crate::sizes::{self, SizeError};
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
-/// What an in-edge weighs in a graph convolution.
+/// The weight of an in-edge in a graph convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GcnNorm {
@@ -98,7 +97,7 @@ impl FromStr for GcnNorm {
 /// Sizes of a graph convolution network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GcnConfig {
-    /// What an in-edge weighs.
+    /// The weight of an in-edge.
     pub norm: GcnNorm,
     /// Features per node.
     pub features: usize,
@@ -149,9 +148,10 @@ pub struct GcnNetwork<T> {
     places: Places,
     parameters: Buffer<T>,
     work: Workspace<T>,
-    /// The graph that the last forward pass was of.
+    /// The graph of the last forward pass.
     graph: Option<u64>,
-    /// Whether its layers are still those of the parameters: a prediction and the step after it are one forward pass.
+    /// Whether the stored layers belong to the current parameters: a prediction and the step after it share a forward
+    /// pass.
     current: bool,
 }
 
@@ -198,7 +198,7 @@ impl<T: Real> GcnNetwork<T> {
         self.config
     }
 
-    /// From features to the last layer's output, unless that is known.
+    /// From features to the last layer's output, unless that is already computed.
     fn forward(&mut self, graph: &WholeGraph<T>) {
         let (hidden, nodes) = (self.config.hidden, graph.num_nodes());
         let Self { work, parameters, places, .. } = self;

@@ -1,8 +1,8 @@
-//! What is compiled once for each kind of number, here, and not again by every crate that calls it.
+//! Functions that are compiled here, once for each type of number, and not again in every crate that calls them.
 //!
 //! A release build compiles a generic function in each crate that calls it, and the kernels below these functions take
-//! minutes. The implementations for f32 and f64 are not generic, so other crates link to them. They compute without
-//! denormal numbers ([`crate::denormals`]).
+//! minutes. The implementations for f32 and f64 are not generic, so other crates link to them. They flush denormal
+//! numbers to zero ([`crate::denormals`]).
 
 use crate::denormals::Denormals;
 use crate::intervention::Deletion;

@@ -56,7 +56,7 @@ pub use engine::{CpuEngine, Engine};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::Deletion;
 pub use layers::{
-    Attention, AttentionKind, Costs, Gat, GatV2, Known, Layer, LayerPair, LayerShape, LayerState, PairedLayer,
+    Attention, AttentionKind, Costs, Gat, GatV2, Layer, LayerPair, LayerShape, LayerState, Original, PairedLayer,
     Products, State, TargetState, Targets, Transformer, Upstream,
 };
 pub use network::{Network, NetworkConfig};

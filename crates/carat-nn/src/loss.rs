@@ -22,7 +22,7 @@ pub fn cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
         let others: T = others(scores, label).map(|z| (z - own).exp()).sum();
         others.ln_1p()
     } else {
-        // Too wrong for exp: factor the largest term out. Relative precision near 0 is no concern here.
+        // Too wrong for exp: factor out the largest term. Relative precision near 0 does not matter here.
         let total: T = scores.iter().map(|&z| (z - own - largest).exp()).sum();
         largest + total.ln()
     }
@@ -82,7 +82,7 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
 }
 
 /// ln CE of one row of class scores. Where CE is tiny this is the logarithm of the sum itself, so it stays finite and
-/// precise where CE has no floating-point number any more. Minus infinity where there is no other class.
+/// precise where CE underflows. Minus infinity where there is no other class.
 pub fn log_cross_entropy<T: Real>(scores: &[T], label: usize) -> T {
     let own = scores[label];
     let largest = others(scores, label).fold(T::from_f64(f64::NEG_INFINITY), |largest, z| largest.max(z - own));
@@ -106,7 +106,7 @@ fn log_of_log_1p<T: Real>(x: T) -> T {
     }
 }
 
-/// [`log_cross_entropy`] of many rows at once; the scores are lost.
+/// [`log_cross_entropy`] of many rows at once; overwrites the scores.
 pub fn log_cross_entropies<T: Real>(scores: &mut [T], labels: &[u32], logs: &mut [T]) {
     log_cross_entropy_rows(scores, labels, logs);
 }

@@ -1,6 +1,6 @@
 //! Dense matrix products over borrowed memory: out = scale * A B, or out += scale * A B.
 //!
-//! The product runs in chunks whose borders depend on the shape alone, each by a single-threaded GEMM: chunks of output
+//! The product runs in chunks whose borders depend only on the shape, each by a single-threaded GEMM: chunks of output
 //! rows, or, where each entry is a long sum (the gradient of a weight over all nodes of a graph), pieces of
 //! that sum, added up in order. Every entry is thus summed in one order, whatever the number of threads.
 
@@ -93,8 +93,8 @@ impl<'a, T> MatrixMut<'a, T> {
     }
 }
 
-/// Multiply-adds per chunk: enough that sharing it out costs little (each chunk packs the right-hand matrix anew), few
-/// enough that threads finish together.
+/// Multiply-adds per chunk: enough that sharing them costs little (each chunk packs the right-hand matrix again), and
+/// few enough that threads finish together.
 const CHUNK_WORK: usize = 1 << 23;
 
 /// Multiply-adds from which a product is worth sharing at all.
@@ -103,9 +103,9 @@ const SHARED_WORK: usize = 1 << 17;
 /// Rows from which a chunk's share of packing the right-hand matrix is small.
 const CHUNK_ROWS: usize = 48;
 
-/// Terms from which a sum is a long one, if there are twice as many as rows or columns of the product. It is cut into
-/// pieces: the terms are nodes, and each thread then reads mostly those whose rows it wrote, instead of half of them
-/// out of another core's cache.
+/// Terms from which a sum is a long one, if there are also twice as many as rows or columns of the product. It is cut
+/// into pieces: the terms are nodes, and each thread then reads mostly rows that it wrote itself, instead of half of
+/// them from another core's cache.
 const LONG_SUM: usize = 512;
 
 /// Terms of a sum per piece of a very long one: each piece packs its part of both matrices once.
@@ -179,8 +179,9 @@ fn long_product<T: Real>(
     });
 }
 
-/// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal ones, so that two threads
-/// finish together, and multiples of the six rows that a GEMM kernel takes at a time. One chunk inside a chunk.
+/// Chunks of rows, each of which costs `work_per_row` multiply-adds: an even number of equal chunks, so that two
+/// threads finish together, in multiples of the six rows that a GEMM kernel takes at a time. One chunk if the caller is
+/// in a chunk itself.
 pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
     if is_in_chunk() {
         return Chunks::even(rows, rows);
@@ -191,18 +192,18 @@ pub(crate) fn row_chunks(rows: usize, work_per_row: usize) -> Chunks {
     Chunks::even(rows, rows.div_ceil(count).next_multiple_of(6))
 }
 
-/// Rows from which a piece's share of sums over all rows is worth holding.
+/// Rows from which it is worth giving a piece its own part of the sums over all rows.
 const PIECE_ROWS: usize = 128;
 
-/// Into how many pieces to cut rows of which each costs `work_per_row` multiply-adds, and which end in sums over all of
-/// them: few, because each piece holds all of the sums.
+/// The number of pieces for rows that each cost `work_per_row` multiply-adds and that are summed over. Few, because
+/// each piece holds a part of all sums.
 pub(crate) fn piece_count(rows: usize, work_per_row: usize) -> usize {
     let work = rows * work_per_row;
     let most = (rows / PIECE_ROWS / 2 * 2).clamp(2, MAX_PIECES);
     if work < SHARED_WORK { 1 } else { (work / CHUNK_WORK).next_multiple_of(2).clamp(2, most) }
 }
 
-/// out = scale * a b, or out += scale * a b, on this thread alone.
+/// out = scale * a b, or out += scale * a b, on the current thread.
 pub(crate) fn product_here<T: Real>(
     out: MatrixMut<'_, T>,
     a: Matrix<'_, T>,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! h      = LeakyReLU(W1 x + b1)                       encoder
-//! h'     = layer_L(... layer_1(h))                    attention layers of one kind; modules/between.rs: today nothing
+//! h'     = layer_L(... layer_1(h))                    attention layers of one kind
 //! r      = [h || h'] of a node, or its sum over the nodes of a graph
 //! scores = W2 LeakyReLU(r) + b2                       classifier
 //! ```
 //!
-//! Whether nodes or graphs are classified is said by the blocks ([`Blocks::graphs`]); the parameters are the same.
+//! The blocks decide whether nodes or graphs are classified ([`Blocks::graphs`]); the parameters are the same.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
 use crate::layers::{Attention, AttentionKind, Layer, LayerPair, LayerShape};
-use crate::modules::Between;
+use crate::modules::LayerActivation;
 use crate::parameters::Layout;
 use crate::pass::{Keep, NetworkPass, Workspace};
 use crate::real::Real;
@@ -61,8 +61,8 @@ pub struct Network<T> {
     pub(crate) attention: Box<dyn Attention<T>>,
     /// The attention is that of `config.arch`.
     pub(crate) built_in: bool,
-    /// What every layer's output goes through before it is read.
-    pub(crate) between: Between,
+    /// Applied to every layer's output before it is read.
+    pub(crate) layer_activation: LayerActivation,
     layout: Layout,
     pub(crate) places: Places,
     parameters: Buffer<T>,
@@ -75,7 +75,7 @@ pub(crate) struct Places {
     pub(crate) classifier: Classifier,
 }
 
-/// Names, shapes and places of the parameters of a network of checked sizes.
+/// Names, shapes and places of the parameters of a network, whose sizes must have been checked.
 fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Result<(Layout, Places), SizeError> {
     let mut layout = Layout::default();
     let NetworkConfig { features, hidden, classes, .. } = config;
@@ -100,8 +100,8 @@ impl<T: Real> Network<T> {
         Ok(Self { built_in: true, ..Self::with_attention(config, config.arch.attention(), seed)? })
     }
 
-    /// As [`Network::new`], with an attention of one's own in place of `config.arch`. Its weights are saved like any
-    /// other's; to read them, make such a network and call [`Network::load_safetensors`].
+    /// As [`Network::new`], with a custom attention in place of `config.arch`. Its weights are saved like those of
+    /// other kinds. To load them, make the same network and call [`Network::load_safetensors`].
     pub fn with_attention(
         config: NetworkConfig,
         attention: Box<dyn Attention<T>>,
@@ -110,8 +110,8 @@ impl<T: Real> Network<T> {
         config.check()?;
         let (layout, places) = lay_out(config, &*attention)?;
         let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
-        let between = Between::default();
-        Ok(Self { config, attention, built_in: false, between, layout, places, parameters })
+        let layer_activation = LayerActivation::default();
+        Ok(Self { config, attention, built_in: false, layer_activation, layout, places, parameters })
     }
 
     /// Number of parameters of a network of these sizes, without making one.
@@ -136,12 +136,13 @@ impl<T: Real> Network<T> {
         &self.parameters
     }
 
-    /// All parameters, to change.
+    /// All parameters, mutable.
     pub fn parameters_mut(&mut self) -> &mut [T] {
         &mut self.parameters
     }
 
-    /// A forward pass over `blocks`, with everything that follows from it. `input` holds the rows of `blocks.nodes()`.
+    /// A forward pass over `blocks`, from which gradients and deletions follow. `input` holds the rows of
+    /// `blocks.nodes()`.
     pub fn forward<'a>(
         &'a self,
         blocks: &'a Blocks,
@@ -152,10 +153,10 @@ impl<T: Real> Network<T> {
         NetworkPass::new(self, blocks, input, keep, work)
     }
 
-    /// The kind's way to compute the last two layers together, where it has one that pays.
+    /// The kind's implementation of the last two layers together, where it has one that saves time.
     pub(crate) fn pair(&self, blocks: &Blocks) -> Option<&dyn LayerPair<T>> {
         let NetworkConfig { hidden, heads, layers, .. } = self.config;
-        let pair = self.attention.as_pair().filter(|_| layers >= 2 && self.between.is_identity())?;
+        let pair = self.attention.as_pair().filter(|_| layers >= 2 && self.layer_activation.is_identity())?;
         let shape = LayerShape { width: hidden, heads };
         pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }

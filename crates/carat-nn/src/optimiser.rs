@@ -49,7 +49,7 @@ const CHUNK: usize = 1 << 14;
 /// and a step takes four times as long.
 const BLOCK: usize = 512;
 
-/// What is smaller counts as 0. Squares of such gradients are subnormal numbers, on which arithmetic is many times
+/// Smaller numbers count as 0. Squares of such gradients are subnormal numbers, with which arithmetic is many times
 /// slower, and they move no parameter by more than 1e-11.
 const LEAST: f64 = 1e-18;
 

@@ -37,12 +37,12 @@ pub trait Pass<T: Real> {
     /// Attention of one layer: edges of the layer's block x heads.
     fn attention(&self, layer: usize) -> &[T];
 
-    /// Every layer's attention, with room for the gradient of a loss on it. A fresh pass has none; what is put there
-    /// takes part in [`Pass::loss_and_gradient`].
+    /// Every layer's attention, and a vector for the gradient of a loss on it. The vectors of a fresh pass are empty;
+    /// what is put there takes part in [`Pass::loss_and_gradient`].
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
 
     /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all
-    /// others; one row each. The pass stays as it is, but one that was not made with [`Keep::Deletions`] first computes
+    /// others; one row each. The pass stays unchanged, except that one made without [`Keep::Deletions`] first computes
     /// what it has left out, which may change its scores by rounding.
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>);
 
@@ -64,7 +64,7 @@ pub struct LayerAttention<'a, T> {
     pub block: Block<'a>,
     /// Attention: edges of the layer's block x heads.
     pub alpha: &'a [T],
-    /// With respect to the scores before the softmax, for the in-edges of the first targets, edges x heads; or nothing.
+    /// With respect to the scores before the softmax, for the in-edges of the first targets, edges x heads; or empty.
     pub gradient: &'a mut Vec<T>,
 }
 
@@ -77,7 +77,7 @@ pub struct Workspace<T> {
 }
 
 impl<T> Workspace<T> {
-    /// The gradient that the last pass left.
+    /// The gradient of the last pass.
     pub fn gradient(&self) -> &[T] {
         &self.gradient
     }
@@ -92,7 +92,7 @@ pub(crate) struct Buffers<T> {
     pub(crate) states: Vec<LayerState<T>>,
     pub(crate) joined: Vec<T>,
     d_joined: Vec<T>,
-    /// In blocks of whole graphs, the gradient that every node's encoding has by way of the readout alone.
+    /// In blocks of whole graphs: the part of the gradient of every node's encoding that comes from the readout.
     d_pooled: Vec<T>,
     pub(crate) scores: Vec<T>,
     d_scores: Vec<T>,
@@ -102,17 +102,17 @@ pub(crate) struct Buffers<T> {
     pair: State,
 }
 
-/// How the layers of a pass are computed.
+/// How a pass computes its layers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'a, T> {
-    /// The last two together.
+    /// How to compute the last two together, where that is done.
     pub(crate) pair: Option<&'a dyn LayerPair<T>>,
     pub(crate) keep: Keep,
 }
 
 impl<T> Plan<'_, T> {
-    /// Whether the outputs between two layers are left out.
-    fn is_lean(&self) -> bool {
+    /// Whether the outputs between the last two layers are left out.
+    fn omits_inner_outputs(&self) -> bool {
         self.pair.is_some() && self.keep != Keep::Deletions
     }
 }
@@ -154,7 +154,7 @@ impl<'a, T: Real> NetworkPass<'a, T> {
     pub(crate) fn compute_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
         let Self { network, blocks, plan, work, .. } = self;
         let Workspace { buffers, rerun, .. } = &mut **work;
-        if plan.is_lean() {
+        if plan.omits_inner_outputs() {
             plan.keep = Keep::Deletions;
             network.forward_layers(blocks, *plan, buffers);
         }
@@ -234,7 +234,7 @@ impl<T: Real> Network<T> {
         buffers.states.resize_with(layers, LayerState::default);
         let single = if plan.pair.is_some() { layers - 2 } else { layers };
         for (l, h) in buffers.h.iter_mut().enumerate() {
-            let rows = if plan.is_lean() && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
+            let rows = if plan.omits_inner_outputs() && l + 1 == layers { 0 } else { blocks.num_within(layers - l) };
             h.resize(rows * hidden, T::ZERO);
         }
         for l in 0..single {
@@ -244,14 +244,14 @@ impl<T: Real> Network<T> {
             self.attention.sources(layer, 0, sources);
             let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
             self.attention.targets(layer, sources, rows, &mut after[0], targets);
-            self.between.forward(&mut after[0]);
+            self.layer_activation.forward(&mut after[0]);
         }
         if let Some(pair) = plan.pair {
             let (h, above) = buffers.h.split_at_mut(layers - 1);
-            let [between, out] = above else { unreachable!("the last layer has inputs and outputs") };
+            let [inner, out] = above else { unreachable!("the last layer has inputs and outputs") };
             let paired = self.paired_layers(blocks, &h[layers - 2], &[]);
-            let between = (!plan.is_lean()).then_some(&mut between[..]);
-            pair.forward(paired, last_two(&mut buffers.states), &mut buffers.pair, between, out);
+            let inner = (!plan.omits_inner_outputs()).then_some(&mut inner[..]);
+            pair.forward(paired, last_two(&mut buffers.states), &mut buffers.pair, inner, out);
         }
         self.classify(blocks, buffers);
     }
@@ -273,10 +273,10 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// The last two layers, their inputs, and what lies between them, if anything.
-    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [T], between: &'a [T]) -> [PairedLayer<'a, T>; 2] {
+    /// The last two layers, their inputs, and the outputs between them, if there are any.
+    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [T], inner: &'a [T]) -> [PairedLayer<'a, T>; 2] {
         let last = self.config().layers - 1;
-        [(last - 1, h), (last, between)].map(|(l, h)| PairedLayer { layer: self.layer(l, h), block: blocks.layer(l) })
+        [(last - 1, h), (last, inner)].map(|(l, h)| PairedLayer { layer: self.layer(l, h), block: blocks.layer(l) })
     }
 
     /// From `buffers.d_scores` to the gradient of every parameter.
@@ -334,7 +334,7 @@ impl<T: Real> Network<T> {
         }
         for l in (0..single).rev() {
             let (before, after) = buffers.d_h.split_at_mut(l + 1);
-            self.between.backward(&buffers.h[l + 1], &mut after[0]);
+            self.layer_activation.backward(&buffers.h[l + 1], &mut after[0]);
             let layer = self.layer(l, &buffers.h[l]);
             let upstream = Upstream { d_out: &after[0], d_attention: &buffers.d_attention[l] };
             let d_parameters = &mut gradient[places[l].clone()];

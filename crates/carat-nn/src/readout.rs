@@ -1,16 +1,16 @@
-//! From what the network says about nodes to what it says about their graph.
+//! From the outputs for nodes to those for their graph.
 //!
 //! ```text
 //! r_g = sum over the nodes j of g of [h_j || h'_j]
 //! ```
 //!
-//! What the classifier reads is LeakyReLU(r). A graph without nodes has r = 0.
+//! The classifier reads LeakyReLU(r). A graph without nodes has r = 0.
 
 use crate::modules::LEAKY_RELU;
 use crate::real::Real;
 use crate::rows::{Chunks, EdgeRows, Rows};
 
-/// Nodes per chunk: they take little time each.
+/// Nodes per chunk; each takes little time.
 const CHUNK_ROWS: usize = 1024;
 
 /// joined = LeakyReLU(sum over the nodes of each graph of [h || last]). Graph g has the rows `graphs[g]..graphs[g +
@@ -20,8 +20,8 @@ pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize]
         let joined = joined.into_slice();
         joined.fill(T::ZERO);
         for (joined, nodes) in joined.chunks_exact_mut(2 * hidden).zip(graphs[range.start..=range.end].windows(2)) {
-            let (own, heard) = joined.split_at_mut(hidden);
-            for (sum, rows) in [(own, h), (heard, last)] {
+            let (own, aggregated) = joined.split_at_mut(hidden);
+            for (sum, rows) in [(own, h), (aggregated, last)] {
                 for row in rows[nodes[0] * hidden..nodes[1] * hidden].chunks_exact(hidden) {
                     sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
                 }
@@ -31,7 +31,7 @@ pub(crate) fn pool<T: Real>(h: &[T], last: &[T], hidden: usize, graphs: &[usize]
     });
 }
 
-/// The gradient of [`pool`]'s sums, handed to every node of its graph: the first half of a row of `d_joined` to `d_h`,
+/// Passes the gradient of [`pool`]'s sums to every node of its graph: the first half of a row of `d_joined` to `d_h`,
 /// the second to `d_last`.
 pub(crate) fn spread<T: Real>(d_joined: &[T], hidden: usize, graphs: &[usize], d_h: &mut [T], d_last: &mut [T]) {
     let outputs = (EdgeRows::new(d_h, graphs, hidden), EdgeRows::new(d_last, graphs, hidden));
@@ -39,9 +39,9 @@ pub(crate) fn spread<T: Real>(d_joined: &[T], hidden: usize, graphs: &[usize], d
         let (mut d_h, mut d_last) =
             (d_h.into_slice().chunks_exact_mut(hidden), d_last.into_slice().chunks_exact_mut(hidden));
         for (graph, nodes) in range.clone().zip(graphs[range.start..=range.end].windows(2)) {
-            let (own, heard) = d_joined[graph * 2 * hidden..(graph + 1) * 2 * hidden].split_at(hidden);
+            let (own, aggregated) = d_joined[graph * 2 * hidden..(graph + 1) * 2 * hidden].split_at(hidden);
             d_h.by_ref().take(nodes[1] - nodes[0]).for_each(|row| row.copy_from_slice(own));
-            d_last.by_ref().take(nodes[1] - nodes[0]).for_each(|row| row.copy_from_slice(heard));
+            d_last.by_ref().take(nodes[1] - nodes[0]).for_each(|row| row.copy_from_slice(aggregated));
         }
     });
 }

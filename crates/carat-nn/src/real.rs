@@ -1,4 +1,4 @@
-//! The two kinds of number the kernels run on: f32 to train, f64 to prove the gradients.
+//! The two types of number that the kernels compute with: f32 to train, f64 to check gradients.
 
 use std::fmt::Debug;
 use std::iter::Sum;

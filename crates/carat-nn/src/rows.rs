@@ -1,8 +1,8 @@
 //! Rows of output shared out over threads, with the same bits for any number of threads.
 //!
-//! Work is cut into chunks of rows whose borders depend on the data alone. Each chunk owns its rows of every output,
-//! so nothing is added up across threads; which thread computes a chunk does not matter. Chunks take denormal numbers
-//! for zero on any thread.
+//! Work is cut into chunks of rows whose borders depend only on the data. Each chunk owns its rows of every output, so
+//! nothing is summed across threads, and it does not matter which thread computes a chunk. Chunks flush denormal
+//! numbers to zero on every thread.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -13,22 +13,22 @@ thread_local! {
     static IN_CHUNK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a chunk of a loop, so that loops inside it are not shared out once more. The data decide,
-/// and never the number of threads.
+/// Whether this thread is in a chunk of a loop, so that loops inside it are not shared out again. This depends on the
+/// data, and never on the number of threads.
 pub(crate) fn is_in_chunk() -> bool {
     IN_CHUNK.get()
 }
 
 /// Calls the work of one chunk.
 fn in_chunk<R>(work: impl FnOnce() -> R) -> R {
-    /// Leaves the thread as it was, also after a panic.
-    struct Before(bool);
-    impl Drop for Before {
+    /// Restores the thread's state, also after a panic.
+    struct Restore(bool);
+    impl Drop for Restore {
         fn drop(&mut self) {
             IN_CHUNK.set(self.0);
         }
     }
-    let _before = Before(IN_CHUNK.replace(true));
+    let _restore = Restore(IN_CHUNK.replace(true));
     let _flush = Denormals::flush();
     work()
 }
@@ -52,7 +52,7 @@ impl<'a, T> Rows<'a, T> {
         Self { data, width, first: 0 }
     }
 
-    /// The rows at hand, one after another.
+    /// The values of these rows, row by row.
     pub fn into_slice(self) -> &'a mut [T] {
         self.data
     }
@@ -79,7 +79,7 @@ impl<'a, T> EdgeRows<'a, T> {
         Self { data, offsets, width, first: 0 }
     }
 
-    /// The values at hand, edge by edge.
+    /// The values of these rows, edge by edge.
     pub fn into_slice(self) -> &'a mut [T] {
         self.data
     }
@@ -96,7 +96,7 @@ impl<T: Send> SplitRows for EdgeRows<'_, T> {
     }
 }
 
-/// One row per chunk: for sums over all rows, which chunks begin and their owner finishes in the order of chunks.
+/// One row per chunk, for sums over all rows: chunks compute parts, and their owner adds them in the order of chunks.
 pub struct ChunkRows<'a, T> {
     data: &'a mut [T],
     borders: &'a [usize],
@@ -109,7 +109,7 @@ impl<'a, T> ChunkRows<'a, T> {
         Self { data, borders: &chunks.borders, width }
     }
 
-    /// The values of the chunk at hand.
+    /// The values of this chunk.
     pub fn into_slice(self) -> &'a mut [T] {
         self.data
     }
@@ -141,8 +141,8 @@ impl<A: SplitRows, B: SplitRows, C: SplitRows> SplitRows for (A, B, C) {
     }
 }
 
-/// Sums that chunks have begun in [`ChunkRows`], to be finished in the order of chunks: some columns of every chunk's
-/// row.
+/// The parts of sums that chunks computed in [`ChunkRows`], to be added in the order of chunks: some columns of every
+/// chunk's row.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a, T> {
     data: &'a [T],
@@ -156,12 +156,12 @@ impl<'a, T> Parts<'a, T> {
         Self { data, width, columns: (columns.start, columns.end) }
     }
 
-    /// A sum that is finished.
+    /// The finished sum.
     pub fn one(data: &'a [T]) -> Self {
         Self::new(data, data.len().max(1), 0..data.len())
     }
 
-    /// What every chunk came to.
+    /// The parts of all chunks.
     pub fn all(&self) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
         let (start, end) = self.columns;
         self.data.chunks_exact(self.width).map(move |row| &row[start..end])
@@ -242,7 +242,7 @@ impl Chunks {
                 work(start..end, rows);
             }
             _ => {
-                // While this thread waits for others, it may take up work that is not a chunk.
+                // While this thread waits for others, it may run jobs that are not chunks.
                 let _keep = (!is_in_chunk()).then(Denormals::keep);
                 run_chunks(&self.borders, rows, &|range, rows| in_chunk(|| work(range, rows)));
             }

@@ -1,8 +1,8 @@
-//! What a file that implements [`Attention`](crate::Attention) is made of, beside its own equations.
+//! Tools for files that implement [`Attention`](crate::Attention).
 //!
-//! carat's own kinds are written with these pieces, and one of your own can be: cut the parameters into the matrices
-//! and vectors you named, project rows with a matrix product, turn scores into attention, and lead gradients back the
-//! same way. [`Upstream::through_softmax`](crate::Upstream::through_softmax) is the way back through the softmax.
+//! carat's own kinds use these functions, and a kind of your own can too: split the parameters into matrices and
+//! vectors, project rows with a matrix product, turn scores into attention, and take gradients back the same way.
+//! [`Upstream::through_softmax`](crate::Upstream::through_softmax) is the backward pass of the softmax.
 
 pub use crate::kernels::softmax::softmax_edges;
 pub use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::kernels::dense;
 use crate::real::Real;
 
-/// Cuts a layer's parameters into pieces of these lengths, which together are all of them.
+/// Splits a layer's parameters into pieces of these lengths, which together are all of them.
 ///
 /// ```
 /// let parameters = [1.0, 2.0, 3.0, 4.0, 5.0];
@@ -26,7 +26,7 @@ pub fn cut<const N: usize, T>(mut values: &[T], lengths: [usize; N]) -> [&[T]; N
     })
 }
 
-/// As [`cut`], writable: for the parameters' gradients.
+/// As [`cut`], mutable: for the parameters' gradients.
 pub fn cut_mut<const N: usize, T>(mut values: &mut [T], lengths: [usize; N]) -> [&mut [T]; N] {
     lengths.map(|length| {
         let (piece, rest) = std::mem::take(&mut values).split_at_mut(length);
@@ -35,13 +35,13 @@ pub fn cut_mut<const N: usize, T>(mut values: &mut [T], lengths: [usize; N]) -> 
     })
 }
 
-/// Makes a buffer exactly `len` long without giving memory back. What it held before is kept; what is new is 0.
+/// Resizes a buffer to exactly `len` values without freeing memory. Old values are kept; new ones are 0.
 pub fn sized<T: Real>(buffer: &mut Buffer<T>, len: usize) -> &mut [T] {
     buffer.resize(len, T::ZERO);
     buffer
 }
 
-/// sums += the column sums of a row-major matrix as wide as `sums`: what a bias's gradient is.
+/// sums += the column sums of a row-major matrix as wide as `sums`: the gradient of a bias.
 pub fn add_column_sums<T: Real>(sums: &mut [T], matrix: &[T]) {
     dense::add_column_sums(sums, matrix);
 }

@@ -22,7 +22,7 @@ pub enum WeightsError {
     /// A parameter of the network is not in the file.
     #[error("tensor '{0}' is missing")]
     Missing(String),
-    /// The file has a tensor that the network has not.
+    /// The file has a tensor that the network does not have.
     #[error("tensor '{}' does not belong to this network", printable(.0))]
     Unexpected(String),
     /// A tensor has another shape than the network's parameter.
@@ -55,7 +55,7 @@ const METADATA_KEY: &str = "carat";
 impl Network<f32> {
     /// The model file's bytes; the same network always gives the same bytes.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
-        // An attention of a user's own has no name that a reader would know, and must not pass for another.
+        // A custom attention has no name that a reader would know, and must not be taken for another kind.
         let description = self.built_in.then(|| serde_json::to_string(&self.config())).transpose();
         write(&[(self.layout(), self.parameters())], description.map_err(|e| WeightsError::Format(e.to_string()))?)
     }
@@ -124,7 +124,7 @@ pub(crate) fn load_whole_graph(model: &mut dyn WholeGraphModel<f32>, bytes: &[u8
     Ok(())
 }
 
-/// What a model file says of its model.
+/// The metadata of a model file.
 pub(crate) fn described<C: DeserializeOwned>(bytes: &[u8]) -> Result<C, WeightsError> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| WeightsError::Format(e.to_string()))?;
     let description = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));

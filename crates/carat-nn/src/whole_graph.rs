@@ -1,8 +1,8 @@
-//! Models that always look at the whole graph: a graph convolution network, and CAL.
+//! Models that always compute the whole graph: a graph convolution network, and CAL.
 //!
-//! [`Network`](crate::Network) computes the receptive field of a batch. Models with batch normalisation, or whose
-//! weights need every node's degree, are of another kind: a step is one pass over all nodes, with a loss over some of
-//! them.
+//! [`Network`](crate::Network) computes the receptive field of a batch. Models with batch normalisation, or with
+//! weights that depend on every node's degree, are different: a step is one pass over all nodes, with a loss over some
+//! of them.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -35,7 +35,7 @@ impl<T: Real> WholeGraph<T> {
         Ok(Self { id, blocks, input, looped: OnceLock::new(), moments: OnceLock::new() })
     }
 
-    /// A number that no other graph of this process has: what was computed for one is not taken for another's.
+    /// Unique in this process, so that results for one graph are not used for another.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -45,12 +45,12 @@ impl<T: Real> WholeGraph<T> {
         self.blocks.layer(0)
     }
 
-    /// The same edges with exactly one self-loop at every node; made when first asked for.
+    /// The same edges with exactly one self-loop at every node; made on first use.
     pub fn looped(&self) -> carat_graph::Block<'_> {
         self.looped.get_or_init(|| self.blocks.with_self_loops()).layer(0)
     }
 
-    /// Mean and variance of every feature; computed when first asked for.
+    /// Mean and variance of every feature; computed on first use.
     pub(crate) fn moments(&self) -> &Moments<T> {
         self.moments.get_or_init(|| self.input.moments())
     }
@@ -66,7 +66,7 @@ impl<T: Real> WholeGraph<T> {
     }
 }
 
-/// Nodes with their labels: what a loss is over.
+/// Nodes with their labels, over which a loss is taken.
 #[derive(Debug, Clone, Copy)]
 pub struct Labelled<'a> {
     /// The nodes.
@@ -77,7 +77,7 @@ pub struct Labelled<'a> {
 
 /// A model of the whole graph with hand-derived gradients.
 pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
-    /// Features per node that it reads.
+    /// Features per node.
     fn features(&self) -> usize;
 
     /// Number of classes.
@@ -89,22 +89,22 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
     /// All parameters, as laid out.
     fn parameters(&self) -> &[T];
 
-    /// All parameters, to change.
+    /// All parameters, mutable.
     fn parameters_mut(&mut self) -> &mut [T];
 
-    /// Names, shapes and places of what training changes without a gradient, such as running means; none in most
-    /// models.
+    /// Names, shapes and places of the values that training changes without a gradient, such as running means. Most
+    /// models have none.
     fn buffer_layout(&self) -> &Layout {
         const NONE: &Layout = &Layout::EMPTY;
         NONE
     }
 
-    /// All of that, as laid out.
+    /// All these values, as laid out.
     fn buffers(&self) -> &[T] {
         &[]
     }
 
-    /// The same, to change.
+    /// The same values, mutable.
     fn buffers_mut(&mut self) -> &mut [T] {
         &mut []
     }
@@ -112,8 +112,8 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
     /// Class scores of every node as at prediction, nodes x classes.
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>);
 
-    /// The loss of one training pass and its gradient with respect to every parameter, written into `gradient`. `seed`
-    /// is for whatever the pass draws. Running statistics move on.
+    /// The loss of one training pass; writes its gradient with respect to every parameter into `gradient`. `seed` seeds
+    /// the pass's random draws. Running statistics are updated.
     fn loss_and_gradient(
         &mut self,
         graph: &WholeGraph<T>,
@@ -122,6 +122,6 @@ pub trait WholeGraphModel<T: Real>: fmt::Debug + Send + Sync {
         gradient: &mut [T],
     ) -> f64;
 
-    /// Its sizes as JSON: what a model file says of the model, and from which it is made again.
+    /// The model's sizes as JSON, which a model file stores and from which the model is made again.
     fn description(&self) -> Result<String, serde_json::Error>;
 }

@@ -153,7 +153,7 @@ impl Explanation {
             data: dataset.name().to_string(),
             edges: changes.len(),
             ranked: changes.order.len(),
-            unranked: changes.alone(),
+            unranked: changes.unranked(),
             unchanged,
             up_weighted: changes.order.iter().filter(|&&edge| changes.change[edge as usize] > 0.0).count(),
             share: summary.share,

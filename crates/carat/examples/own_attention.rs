@@ -1,4 +1,4 @@
-//! An attention kind of one's own, in one file: cosine attention.
+//! A custom attention kind in one file: cosine attention.
 //!
 //! ```text
 //! g_ik      = W_k h_i                    n_ik = g_ik / sqrt(|g_ik|^2 + epsilon)
@@ -7,9 +7,9 @@
 //! out_j     = (1/K) sum_k sum_i alpha_ijk g_ik + bias
 //! ```
 //!
-//! epsilon makes the cosine smooth where a projection is zero and has no direction. All that carat does with a kind,
-//! from interventions to causal attention regularisation, follows from the one trait implemented here. The loops are
-//! plain ones; carat's own kinds share theirs over threads.
+//! epsilon makes the cosine smooth where a projection is zero and has no direction. Everything that carat does with a
+//! kind, from interventions to causal attention regularisation, needs only the one trait implemented here. The loops
+//! are plain ones; carat's own kinds share theirs over threads.
 //!
 //! ```sh
 //! cargo run --release -p carat --example own_attention
@@ -28,7 +28,7 @@ use carat_nn::{
 
 const EPSILON: f64 = 1e-6;
 
-/// The layer; all it knows is in its parameters.
+/// The layer, which has no data besides its parameters.
 #[derive(Debug)]
 struct Cosine;
 
@@ -40,7 +40,7 @@ struct Projected<T> {
     inverse: Buffer<T>,
 }
 
-/// Room for the backward pass.
+/// Buffers of the backward pass.
 #[derive(Default)]
 struct Scratch<T> {
     d_g: Buffer<T>,
@@ -193,7 +193,7 @@ fn add_scaled<T: Real>(sum: &mut [T], factor: T, x: &[T]) {
     sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += factor * *x);
 }
 
-/// Proves the kind on a small graph, then trains it with and without regularisation.
+/// Checks the kind on a small graph, then trains it with and without regularisation.
 pub fn main() -> Result<(), Error> {
     prove()?;
     let dataset = planted(&PlantedConfig { nodes: 600, ..PlantedConfig::default() })?;
@@ -211,8 +211,8 @@ pub fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gradients against differences, and deletions against running without the edge: in 64 bits, on a graph with a hub, a
-/// self-loop, a node of one in-edge and a node of none.
+/// Checks gradients against differences, and deletions against running without the edge: in 64 bits, on a graph with a
+/// hub, a self-loop, a node with one in-edge and a node with none.
 fn prove() -> Result<(), Error> {
     let graph = Graph::from_edges(7, &[0, 1, 2, 3, 4, 5, 3, 1, 6], &[0, 0, 0, 0, 0, 1, 1, 2, 2])?;
     let features = Features::dense(7, 3, (0..21).map(|i| (i as f32).sin()).collect())?;

@@ -1,4 +1,4 @@
-//! A network on a graph of one's own: which accounts of a bank are fraudulent, and whose payments give them away?
+//! A network on your own graph: which accounts of a bank are fraudulent, and which payments show it?
 //!
 //! ```sh
 //! cargo run --release -p carat --example own_graph
@@ -10,8 +10,8 @@ use carat::{Dataset, Error, Lambda, TrainConfig, Trainer, attention_to, effects,
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Trains with causal attention regularisation, tests, and asks whom the verdict on an account listens to, and rests
-/// on.
+/// Trains with causal attention regularisation, tests, and prints for some accounts which payers the network attends to
+/// and which ones the prediction depends on.
 pub fn main() -> Result<(), Error> {
     let bank = bank();
     let dataset = Dataset::from_rows("bank", &bank.payments, &bank.accounts, &bank.fraud)?;
@@ -45,19 +45,20 @@ enum Kind {
     Private,
 }
 
-/// What a bank knows: it stands for tables of your own.
+/// The data of a bank; it stands for your own tables.
 struct Bank {
     /// From one account to another.
     payments: Vec<(u32, u32)>,
     /// Per account: how large its transfers are, how many it makes at night, how old it is.
     accounts: Vec<[f32; 3]>,
-    /// Per private account, 1 where it was found to be fraudulent; unknown for others.
+    /// Per private account: 1 if it was found to be fraudulent; unknown for other accounts.
     fraud: Vec<Option<u32>>,
-    /// What the network is not told.
+    /// Not given to the network.
     kinds: Vec<Kind>,
 }
 
-/// Everyone is paid by friends and gets refunds from shops. Whoever is paid by hacked accounts as well is fraudulent.
+/// Every account is paid by friends and gets refunds from shops. Accounts that are also paid by hacked ones are
+/// fraudulent.
 fn bank() -> Bank {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let kind = |n: u32| [Kind::Shop, Kind::Hacked, Kind::Private][(n % 12).min(2) as usize];

@@ -1,18 +1,17 @@
-//! Attention as a reader asks for it: whom does a node listen to?
+//! Attention by node and by edge: which in-neighbours does a node attend to?
 
 use carat_graph::{BlockBuilder, Dataset};
 use carat_nn::{Input, Keep, Network, Pass, Workspace};
 
-use crate::config::fits;
+use crate::config::check_width;
 use crate::entity::existing;
 use crate::tables::for_all_nodes;
 use crate::{Error, Task};
 
-/// Sources of the in-edges of `node`, ascending, each with the attention that the last layer gives it: the mean over
-/// heads. It sums to 1; a node without in-edges listens to nobody. [`crate::tables::attention`] has every layer and
-/// head of all edges.
+/// Sources of the in-edges of `node`, ascending, each with its attention in the last layer: the mean over heads. It
+/// sums to 1; a node without in-edges has none. [`crate::tables::attention`] has every layer and head of all edges.
 pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Result<Vec<(u32, f32)>, Error> {
-    fits(network.config().features, dataset)?;
+    check_width(network.config().features, dataset)?;
     existing(dataset, Task::Node, &[node])?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
@@ -24,14 +23,14 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
     Ok(dataset.graph().in_neighbours(node).iter().copied().zip(attention).collect())
 }
 
-/// Attention of every edge, in the order of their ids: the mean over layers and heads. What edges are ranked, drawn and
-/// pruned by. At most `batch_size` nodes are looked at together.
+/// Attention of every edge, in the order of their ids: the mean over layers and heads. Ranking, drawing and pruning of
+/// edges use it. At most `batch_size` nodes are computed together.
 pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Vec<f32>, Error> {
-    fits(network.config().features, dataset)?;
+    check_width(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut means = Vec::with_capacity(dataset.graph().num_edges());
     for_all_nodes(network, dataset, batch_size, |pass| {
-        // Every layer's block begins with the targets' own in-edges, which follow each other as their ids do.
+        // Every layer's block begins with the targets' own in-edges, which are in the order of their ids.
         let edges = pass.blocks().layer(layers - 1).num_edges();
         means.extend((0..edges).map(|e| {
             let alpha = (0..layers).flat_map(|l| &pass.attention(l)[e * heads..(e + 1) * heads]);
@@ -60,7 +59,7 @@ mod tests {
         };
         let found: Vec<(u32, f32)> = (0..5).flat_map(|n| attention_to(&network, &dataset, n).unwrap()).collect();
         assert_eq!(found.len(), 7);
-        // Two layers of two heads per edge; the last layer's stand second.
+        // Two layers of two heads per edge; the last layer's come second.
         for ((source, mean), (edge, alpha)) in found.iter().zip(dataset.graph().edges().zip(alpha.chunks_exact(4))) {
             assert_eq!(*source, edge.0);
             assert!((mean - (alpha[2] + alpha[3]) / 2.0).abs() < 1e-6);

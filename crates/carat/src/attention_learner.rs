@@ -1,4 +1,4 @@
-//! What a trainer of an attention network trains: mini-batches, with or without regularisation.
+//! Training of an attention network: mini-batches, with or without regularisation.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use carat_nn::{Adam, Network, WeightsError};
 
 use crate::batches::{Batches, Purpose};
 use crate::car::{Regulariser, Teacher};
-use crate::config::{fits, knows};
+use crate::config::{check_classes, check_width};
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
 use crate::learner::{EpochLoss, Learner};
 use crate::settings::EntityChoice;
@@ -15,7 +15,7 @@ use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
 use crate::{Error, TrainConfig};
 
-/// An attention network under training.
+/// An attention network in training.
 #[derive(Debug)]
 pub struct AttentionLearner<'a> {
     dataset: &'a Dataset,
@@ -24,11 +24,11 @@ pub struct AttentionLearner<'a> {
     batches: Batches<'a>,
     validation: Evaluator<'a>,
     test_entities: Vec<u32>,
-    /// Made when it is first needed: its blocks may be as large as those of training.
+    /// Made on first use: its blocks may be as large as those of training.
     test: Option<Evaluator<'a>>,
 }
 
-/// Batches of the training entities, and of every other node with in-edges where those are entities too.
+/// Batches of the training entities, and of every other node with in-edges where the regulariser uses those too.
 pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
     let purpose = Purpose::Training { fanout: config.optimiser.fanout.clone(), seed: config.seed };
     let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, config.network.layers, purpose);
@@ -38,11 +38,11 @@ pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: 
     let mut training = vec![false; dataset.num_nodes()];
     split.train.iter().for_each(|&n| training[n as usize] = true);
     let entity = |n: &u32| !training[*n as usize] && dataset.graph().in_degree(*n) > 0;
-    batches.with_others((0..dataset.num_nodes() as u32).filter(entity).collect())
+    batches.with_unlabelled((0..dataset.num_nodes() as u32).filter(entity).collect())
 }
 
 impl<'a> AttentionLearner<'a> {
-    /// Starts from `network`, whose sizes stand in place of the configuration's.
+    /// Starts from `network`, whose sizes replace those of the configuration.
     pub(crate) fn new(
         dataset: &'a Dataset,
         split: &Split,
@@ -55,8 +55,8 @@ impl<'a> AttentionLearner<'a> {
         let mut config = config.clone();
         config.network.layers = network.config().layers;
         config.check()?;
-        fits(network.config().features, dataset)?;
-        knows(network.config().classes, dataset)?;
+        check_width(network.config().features, dataset)?;
+        check_classes(network.config().classes, dataset)?;
         Ok(Self {
             dataset,
             batch_size: config.optimiser.batch_size,
@@ -68,12 +68,12 @@ impl<'a> AttentionLearner<'a> {
         })
     }
 
-    /// The network as it stands.
+    /// The current network.
     pub(crate) fn network(&self) -> &Network<f32> {
         self.stepper.engine.network()
     }
 
-    /// The same, to keep.
+    /// The current network, by value.
     pub(crate) fn into_network(self) -> Network<f32> {
         self.stepper.engine.into_network()
     }

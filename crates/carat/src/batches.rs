@@ -14,24 +14,24 @@ use crate::{Task, threads};
 pub(crate) struct Batch {
     pub(crate) blocks: Blocks,
     pub(crate) input: Input<f32>,
-    /// Labels of the first entities; those beyond are entities of the regulariser only.
+    /// Labels of the first entities. Only the regulariser uses those beyond.
     pub(crate) labels: Vec<u32>,
     /// The batch's number within its epoch.
     pub(crate) number: usize,
 }
 
-/// Makes batches of labelled entities. A set of them that fits one batch is prepared once and kept.
+/// Makes batches of labelled entities. If they fit into one batch, it is prepared once and reused.
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     dataset: &'a Dataset,
     builder: EntityBlocks<'a>,
     entities: Vec<u32>,
     /// Nodes without a label that join the batches in equal shares.
-    others: Vec<u32>,
+    unlabelled: Vec<u32>,
     size: usize,
     layers: usize,
     purpose: Purpose,
-    kept: Option<Batch>,
+    cached: Option<Batch>,
 }
 
 /// What batches are for: training ones may be sampled and shuffled, evaluation is exact.
@@ -45,13 +45,22 @@ impl<'a> Batches<'a> {
     /// Batches of at most `size` of the entities, each of which has a label.
     pub(crate) fn new(dataset: &'a Dataset, entities: &[u32], size: usize, layers: usize, purpose: Purpose) -> Self {
         let builder = EntityBlocks::new(dataset, Task::of(dataset));
-        Self { dataset, builder, entities: entities.to_vec(), others: Vec::new(), size, layers, purpose, kept: None }
+        Self {
+            dataset,
+            builder,
+            entities: entities.to_vec(),
+            unlabelled: Vec::new(),
+            size,
+            layers,
+            purpose,
+            cached: None,
+        }
     }
 
-    /// Adds nodes whose labels are never read, to every batch its share.
+    /// Adds nodes whose labels are never read, in equal shares for all batches.
     #[must_use]
-    pub(crate) fn with_others(mut self, others: Vec<u32>) -> Self {
-        self.others = others;
+    pub(crate) fn with_unlabelled(mut self, unlabelled: Vec<u32>) -> Self {
+        self.unlabelled = unlabelled;
         self
     }
 
@@ -60,39 +69,40 @@ impl<'a> Batches<'a> {
         self.entities.len()
     }
 
-    /// Whether there is only one batch, made before and kept.
+    /// Whether there is only one batch, which is reused.
     pub(crate) fn are_kept(&self) -> bool {
-        self.kept.is_some()
+        self.cached.is_some()
     }
 
     /// Calls `visit` with every batch of an epoch, until it returns false. The same epoch always gives the same
     /// batches.
     ///
-    /// While `visit` works on a batch, another thread makes the next one. Batches depend on their numbers alone, so
-    /// this changes nothing but the time; two batches are in memory at most.
+    /// While `visit` works on a batch, another thread makes the next one. Batches depend only on their numbers, so this
+    /// changes nothing but the time. At most two batches are in memory.
     pub(crate) fn for_each<E: From<DataError>>(
         &mut self,
         epoch: usize,
         mut visit: impl FnMut(&Batch) -> Result<bool, E>,
     ) -> Result<(), E> {
-        if let Some(batch) = &self.kept {
+        if let Some(batch) = &self.cached {
             return visit(batch).map(|_| ());
         }
-        let (mut order, mut others) = (self.entities.clone(), self.others.clone());
+        let (mut order, mut unlabelled) = (self.entities.clone(), self.unlabelled.clone());
         if let Purpose::Training { seed, .. } = self.purpose
             && order.len() > self.size
         {
-            // A stream of its own per epoch: a resumed run shuffles as an uninterrupted one would.
+            // Each epoch has its own random stream, so a resumed run shuffles as an uninterrupted one does.
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(epoch as u64 + 1);
             order.shuffle(&mut rng);
-            others.shuffle(&mut rng);
+            unlabelled.shuffle(&mut rng);
         }
         let count = order.len().div_ceil(self.size);
-        let share = others.len().div_ceil(count.max(1)).max(1);
-        let mut others = others.chunks(share);
-        let mut plan = order.chunks(self.size).map(|targets| (targets, others.next().unwrap_or_default())).enumerate();
-        let mut maker = Maker {
+        let share = unlabelled.len().div_ceil(count.max(1)).max(1);
+        let mut unlabelled = unlabelled.chunks(share);
+        let mut plan =
+            order.chunks(self.size).map(|targets| (targets, unlabelled.next().unwrap_or_default())).enumerate();
+        let mut maker = BatchMaker {
             dataset: self.dataset,
             builder: &mut self.builder,
             layers: self.layers,
@@ -111,15 +121,15 @@ impl<'a> Batches<'a> {
             }
             let sampled = matches!(&self.purpose, Purpose::Training { fanout, .. } if !fanout.is_empty());
             if count == 1 && !sampled {
-                self.kept = Some(batch);
+                self.cached = Some(batch);
             }
         }
         Ok(())
     }
 }
 
-/// What it takes to make the batches of one epoch.
-struct Maker<'m, 'a> {
+/// What is needed to make the batches of one epoch.
+struct BatchMaker<'m, 'a> {
     dataset: &'a Dataset,
     builder: &'m mut EntityBlocks<'a>,
     layers: usize,
@@ -127,11 +137,11 @@ struct Maker<'m, 'a> {
     epoch: usize,
 }
 
-impl Maker<'_, '_> {
-    /// The batch of this number, from its labelled entities and the others.
-    fn make(&mut self, (number, (labelled, others)): (usize, (&[u32], &[u32]))) -> Result<Batch, DataError> {
+impl BatchMaker<'_, '_> {
+    /// The batch of this number, from its labelled and its unlabelled entities.
+    fn make(&mut self, (number, (labelled, unlabelled)): (usize, (&[u32], &[u32]))) -> Result<Batch, DataError> {
         let labels = labelled.iter().filter_map(|&n| self.dataset.labels().get(n)).collect();
-        let entities = &[labelled, others].concat();
+        let entities = &[labelled, unlabelled].concat();
         let blocks = match self.purpose {
             Purpose::Training { fanout, seed } if !fanout.is_empty() => {
                 self.builder.sample(entities, fanout, batch_seed(*seed, self.epoch, number))
@@ -170,7 +180,7 @@ mod tests {
         let split = &dataset.splits()[0];
         let purpose = Purpose::Training { fanout: vec![3, 2], seed: 9 };
         let visited = with_threads(Some(threads), || {
-            let mut batches = Batches::new(dataset, &split.train, 30, 2, purpose).with_others(split.val.clone());
+            let mut batches = Batches::new(dataset, &split.train, 30, 2, purpose).with_unlabelled(split.val.clone());
             let mut seen = Vec::new();
             for epoch in 1..3 {
                 let visit = |batch: &Batch| {

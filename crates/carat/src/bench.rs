@@ -33,13 +33,13 @@ pub struct StepTime {
     pub nodes: usize,
     /// Edges in the plain step's receptive field.
     pub edges: usize,
-    /// Median nanoseconds in which one thread's core handed a number to another's, between the steps; nothing with one
-    /// thread.
+    /// Median nanoseconds in which a number written by one thread's core reached another core, between the steps;
+    /// nothing with one thread.
     pub hand_over_ns: Option<f64>,
 }
 
-/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Stretches of plain
-/// and of regularised steps take turns, so that a slow moment of the machine meets both.
+/// Times steps on the first batch of the first epoch for at least `least` steps and about `time`. Plain and regularised
+/// steps alternate in stretches, so that a slow moment of the machine affects both.
 pub fn step(
     dataset: &Dataset,
     split: &Split,
@@ -54,7 +54,7 @@ pub fn step(
     let plain = config.clone().lambda(Lambda::new(0.0));
     let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
     if config.car().is_some() {
-        // Past any warm-up from the first step on.
+        // After any warm-up from the first step on.
         let warm = config.clone().warm_up(0);
         steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
     }
@@ -88,21 +88,21 @@ pub fn step(
     })
 }
 
-/// What is measured step by step.
+/// The measurements of all steps.
 struct Samples {
     /// The steps of each stepper.
     times: Vec<Vec<Duration>>,
-    /// Between steps, now and then.
+    /// Measured between steps, now and then.
     hand_overs: Vec<f64>,
 }
 
-/// How long one stepper goes on before the other has its turn.
+/// The length of a turn, in which only one stepper runs.
 const STRETCH: Duration = Duration::from_millis(25);
 
 /// Steps of each stepper on its batch, in turns, until there are enough.
 ///
-/// A turn is a stretch of steps, and its first does not count: in a training run the caches hold what the step before
-/// left of the same network, and not another one.
+/// A turn has several steps, and its first does not count: in a training run the caches hold data of the same network
+/// from the step before, and not of another one.
 fn time_steps(
     steppers: &mut [Stepper],
     batches: [&Batch; 2],

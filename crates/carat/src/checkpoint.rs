@@ -1,7 +1,7 @@
-//! Checkpoints: where a run stands, in one file that appears whole or not at all.
+//! Checkpoints: the state of a run in one file, which is written completely or not at all.
 //!
 //! Training is deterministic, so a checkpoint need not be written every epoch: a run that resumes from an older one
-//! arrives at the same bits, only later.
+//! ends with the same bits, only later.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -32,7 +32,7 @@ struct Scalars {
 const METADATA_KEY: &str = "carat-checkpoint";
 const TENSORS: [&str; 5] = ["parameters", "adam_first", "adam_second", "best_parameters", "teacher"];
 
-/// More steps than any machine could take, and counting on from them does not overflow.
+/// More steps than any machine can take, and far from overflow when counting continues.
 const MOST_STEPS: u64 = 1 << 53;
 
 fn to_bits(score: Score) -> [u64; 2] {
@@ -118,7 +118,7 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
 mod tests {
     use super::*;
 
-    /// Written by the version before the tree of settings (commit 8046d23).
+    /// Written before settings were a tree (commit 8046d23).
     #[test]
     fn the_scalars_of_a_checkpoint_from_before_are_read_and_written_byte_for_byte() {
         let text = include_str!("../tests/fixtures/settings/checkpoint.json").trim_end();

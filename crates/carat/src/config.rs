@@ -1,4 +1,4 @@
-//! What the settings of a run come to: checks, and sizes for some data.
+//! Settings applied to data: checks, and sizes of models.
 
 mod models;
 mod splits;
@@ -18,7 +18,7 @@ impl TrainConfig {
         let config = toml::from_str::<Self>(text).map_err(|e| {
             let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = 1 + before.matches('\n').count() as u64;
-            // Users know numbers; the names of Rust's types are ours.
+            // Users think of numbers; names of Rust types mean nothing to them.
             let count = "a whole number, 0 or more";
             let words = [("usize", count), ("u64", count), ("f64", "a number")];
             let problem = words.iter().fold(e.message().trim().to_string(), |text, (type_name, word)| {
@@ -54,15 +54,15 @@ impl TrainConfig {
         !lambda.is_zero() && *arm != Arm::None && self.model == ModelKind::Attention
     }
 
-    /// The regulariser's settings, with a strength for every layer; `None` where it has nothing to do.
+    /// The regulariser's settings, with a strength for every layer; `None` where nothing is regularised.
     pub fn car(&self) -> Option<RegulariserSettings> {
         let lambda = Lambda::per_layer(self.regulariser.lambda.of_layers(self.network.layers));
         self.is_regularised().then(|| RegulariserSettings { lambda, ..self.regulariser.clone() })
     }
 }
 
-/// Refuses data of another width than the model's.
-pub(crate) fn fits(expected: usize, dataset: &Dataset) -> Result<(), Error> {
+/// Refuses data whose width is not the model's.
+pub(crate) fn check_width(expected: usize, dataset: &Dataset) -> Result<(), Error> {
     let found = dataset.features().num_columns();
     if expected != found {
         return Err(Error::Config(format!(
@@ -74,7 +74,7 @@ pub(crate) fn fits(expected: usize, dataset: &Dataset) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a set of graphs, whose labels are of graphs, where nodes are asked about.
+/// Refuses a set of graphs, whose labels are of graphs, where nodes are needed.
 pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
     match dataset.graph_set() {
         None => Ok(()),
@@ -86,12 +86,12 @@ pub(crate) fn one_graph(dataset: &Dataset) -> Result<(), Error> {
     }
 }
 
-/// Refuses data with labels of classes that the model does not tell apart.
-pub(crate) fn knows(known: usize, dataset: &Dataset) -> Result<(), Error> {
+/// Refuses data with labels of classes that the model does not have.
+pub(crate) fn check_classes(expected: usize, dataset: &Dataset) -> Result<(), Error> {
     let found = dataset.labels().num_classes();
-    if known < found {
+    if expected < found {
         return Err(Error::Config(format!(
-            "the model knows {known} classes, but {} has {found}; give it data of the kind it was trained on",
+            "the model knows {expected} classes, but {} has {found}; give it data of the kind it was trained on",
             dataset.name()
         )));
     }

@@ -1,4 +1,4 @@
-//! What every edge of some entities does to their predictions, measured by deleting it and nothing else. An entity is a
+//! The effect of every edge of some entities on their predictions, measured by deleting only that edge. An entity is a
 //! node, with its in-edges, or a graph of a set, with all its edges.
 //!
 //! ```text
@@ -6,8 +6,7 @@
 //! effect = sigmoid((rho^d - 1) / T)                    d: the entity's number of edges, or 1
 //! ```
 //!
-//! An effect above one half belongs to an edge that the prediction is better with, one below to an edge that misleads
-//! it.
+//! Above one half, the prediction is better with the edge. Below it, the edge misleads the prediction.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +15,7 @@ use carat_graph::{Blocks, Dataset};
 use carat_nn::{Deletion, Input, Keep, Network, Pass, Real, Workspace, loss};
 
 use crate::car::{effect, every_edge, log_ratio};
-use crate::config::fits;
+use crate::config::check_width;
 use crate::entity::{EntityBlocks, existing, num_edges};
 use crate::settings::{Exponent, RegulariserSettings};
 use crate::words::words;
@@ -25,13 +24,13 @@ use crate::{Error, Task, TrainConfig};
 words! {
     /// Nodes, or graphs of a set, by their role in a run.
     pub enum NodeChoice, "a choice of nodes" {
-        /// Those it was trained on.
+        /// Those of training.
         Train = "train",
-        /// Those that decided when it stopped.
+        /// Those of validation, which decided when training stopped.
         Val = "val",
-        /// Those it was tested on.
+        /// Those of the test.
         Test = "test",
-        /// Every one there is.
+        /// All of them.
         #[default]
         All = "all",
     }
@@ -39,7 +38,7 @@ words! {
 
 impl NodeChoice {
     /// The nodes, or graphs, of that role in `dataset`, by the split that a run's settings name. Those without a label
-    /// are among them.
+    /// are included.
     pub fn nodes(self, dataset: &Dataset, config: &TrainConfig) -> Result<Vec<u32>, Error> {
         let split = || config.named_split(dataset);
         let nodes: Vec<u32> = match self {
@@ -58,10 +57,10 @@ impl NodeChoice {
     }
 }
 
-/// How losses become effects, and how many nodes or graphs are looked at together.
+/// How losses become effects, and how many nodes or graphs are computed together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EffectSettings {
-    /// T: the smaller, the sharper effects are told apart.
+    /// T: smaller values separate effects more sharply.
     pub temperature: f64,
     /// The exponent of rho.
     pub exponent: Exponent,
@@ -72,7 +71,7 @@ pub struct EffectSettings {
 }
 
 impl EffectSettings {
-    /// Refuses values that mean nothing.
+    /// Refuses invalid values.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let Self { temperature, loss_floor, batch_size, .. } = *self;
         if batch_size == 0 || !(temperature.is_finite() && temperature > 0.0 && loss_floor.is_finite()) {
@@ -129,7 +128,7 @@ impl EdgeEffects {
         self.src.is_empty()
     }
 
-    /// The columns under their names, to be written to a file. The number of a graph's edges is called `edges`.
+    /// The columns under their names, to be written to a file. For graphs, the number of edges is called `edges`.
     pub fn into_table(self) -> Result<Table, Error> {
         let degree = if self.graph.is_some() { "edges" } else { "degree" };
         let graph = self.graph.map(|graph| ("graph", Column::U32(graph)));
@@ -145,11 +144,11 @@ impl EdgeEffects {
     }
 }
 
-/// The effect of every in-edge of some nodes, or of every edge of some graphs of a set, each exactly as if that edge
-/// alone were gone. An entity without a label, or with one that the network does not know, is judged by the class that
-/// the network predicts for it.
+/// The effect of every in-edge of some nodes, or of every edge of some graphs of a set, each exactly as if only that
+/// edge were deleted. An entity without a label, or with one that the network does not know, is scored for the class
+/// that the network predicts.
 ///
-/// `progress` is told the number of edges measured so far and in all; once it breaks, the work ends with
+/// `progress` gets the number of edges measured so far and in all. If it breaks, the work ends with
 /// [`Error::Interrupted`].
 ///
 /// ```
@@ -176,7 +175,7 @@ pub fn effects<T: Real>(
     settings: &EffectSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<EdgeEffects, Error> {
-    fits(network.config().features, dataset)?;
+    check_width(network.config().features, dataset)?;
     let task = Task::of(dataset);
     let entities = measured(dataset, entities, settings)?;
     let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();
@@ -189,14 +188,14 @@ pub fn effects<T: Real>(
         let blocks = builder.build(entities, layers);
         let input = Input::checked(dataset.features(), blocks.nodes())?;
         let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
-        let judges = judges(&pass, dataset, entities)?;
+        let references = references(&pass, dataset, entities)?;
         let deletions = every_edge(&blocks, 0..entities.len() as u32);
         let mut rest = &deletions[..];
         while !rest.is_empty() {
             let (now, later) = rest.split_at(portion(&blocks, rest, network.config().classes));
             rest = later;
             pass.scores_without(now, &mut scores);
-            found.append(&pass, now, &scores, &judges, settings)?;
+            found.append(&pass, now, &scores, &references, settings)?;
             if progress(found.len(), total).is_break() {
                 return Err(Error::Interrupted);
             }
@@ -205,7 +204,7 @@ pub fn effects<T: Real>(
     Ok(found)
 }
 
-/// The entities that have edges, ascending, each once.
+/// The entities that have edges, ascending and without repetitions.
 fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
     existing(dataset, Task::of(dataset), entities)?;
     settings.check()?;
@@ -215,16 +214,16 @@ fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> R
     Ok(measured)
 }
 
-/// What an entity's predictions are judged by: the class, and ln CE with all edges.
+/// What an entity's predictions without an edge are compared with: the class, and ln CE with all edges.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Judge {
+pub(crate) struct Reference {
     task: Task,
     entity: u32,
     pub(crate) class: usize,
     pub(crate) log_loss: f64,
 }
 
-impl Judge {
+impl Reference {
     /// ln CE of one row of class scores, in 64 bits.
     fn log_loss<T: Real>(&self, scores: &[T], row: &mut Vec<f64>) -> Result<f64, Error> {
         row.clear();
@@ -237,25 +236,30 @@ impl Judge {
     }
 }
 
-/// Judges of the entities that a pass is over.
-pub(crate) fn judges<T: Real>(pass: &dyn Pass<T>, dataset: &Dataset, entities: &[u32]) -> Result<Vec<Judge>, Error> {
+/// Those of the entities that a pass is over.
+pub(crate) fn references<T: Real>(
+    pass: &dyn Pass<T>,
+    dataset: &Dataset,
+    entities: &[u32],
+) -> Result<Vec<Reference>, Error> {
     let (classes, task) = (pass.config().classes, Task::of(dataset));
     let mut row = Vec::with_capacity(classes);
-    let judge = |(&entity, scores): (&u32, &[T])| {
+    let reference = |(&entity, scores): (&u32, &[T])| {
         let label = dataset.labels().get(entity).map(|label| label as usize).filter(|&label| label < classes);
         let class = label.unwrap_or_else(|| loss::argmax(scores));
-        let judge = Judge { task, entity, class, log_loss: f64::NAN };
-        Ok(Judge { log_loss: judge.log_loss(scores, &mut row)?, ..judge })
+        let reference = Reference { task, entity, class, log_loss: f64::NAN };
+        Ok(Reference { log_loss: reference.log_loss(scores, &mut row)?, ..reference })
     };
-    entities.iter().zip(pass.scores().chunks_exact(classes)).map(judge).collect()
+    entities.iter().zip(pass.scores().chunks_exact(classes)).map(reference).collect()
 }
 
-/// Class scores held at a time.
+/// Most class scores in memory at a time.
 const MOST_SCORES: usize = 1 << 24;
 
-/// How many of the deletions to make at once: a fraction of a second's work, and not too many scores to hold.
+/// How many of the deletions to compute together: a fraction of a second's work, and not too many scores.
 fn portion(blocks: &Blocks, deletions: &[Deletion], classes: usize) -> usize {
-    // From three layers on, a deletion has other nodes than its target computed again; of a graph all are, and counted.
+    // From three layers on, a deletion changes other nodes besides its target; of a graph all nodes are computed and
+    // counted.
     let most_edges = if blocks.num_layers() > 2 && blocks.graphs().is_none() { 1 << 12 } else { 1 << 17 };
     let mut edges = 0;
     let fits = |deletion: &&Deletion| {
@@ -266,13 +270,13 @@ fn portion(blocks: &Blocks, deletions: &[Deletion], classes: usize) -> usize {
 }
 
 impl EdgeEffects {
-    /// Adds the deletions with the scores that they came to, one row each.
+    /// Adds the deletions with their scores, one row each.
     pub(crate) fn append<T: Real>(
         &mut self,
         pass: &dyn Pass<T>,
         deletions: &[Deletion],
         scores: &[T],
-        judges: &[Judge],
+        references: &[Reference],
         settings: &EffectSettings,
     ) -> Result<(), Error> {
         let blocks = pass.blocks();
@@ -281,11 +285,11 @@ impl EdgeEffects {
         let mut row = Vec::new();
         for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(pass.config().classes)) {
             let entity = blocks.entity_of(deletion.target as usize);
-            let (judge, degree) = (judges[entity], blocks.entity_edges(entity).len());
-            let (with, without) = (judge.log_loss, judge.log_loss(scores, &mut row)?);
+            let (reference, degree) = (references[entity], blocks.entity_edges(entity).len());
+            let (with, without) = (reference.log_loss, reference.log_loss(scores, &mut row)?);
             let log_rho = log_ratio(without.max(floor), with.max(floor));
             if let Some(graph) = &mut self.graph {
-                graph.push(judge.entity);
+                graph.push(reference.entity);
             }
             self.src.push(blocks.nodes()[block.sources()[deletion.edge as usize] as usize]);
             self.dst.push(blocks.targets()[deletion.target as usize]);

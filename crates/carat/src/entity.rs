@@ -1,5 +1,5 @@
 //! What is classified, an entity: a node of one graph, or a graph of a set. Labels, splits, losses and the
-//! regulariser's interventions are of entities; everything else need not know which they are.
+//! regulariser's interventions are of entities; all other code need not distinguish the two.
 
 use carat_graph::{BlockBuilder, Blocks, Dataset, GraphSet};
 
@@ -26,7 +26,7 @@ impl Task {
 }
 
 impl TrainConfig {
-    /// The task on this data: an error where the settings name the other one, or something that is for nodes alone.
+    /// The task on this data: an error where the settings name the other one, or something that works for nodes only.
     pub fn task_for(&self, dataset: &Dataset) -> Result<Task, Error> {
         let name = dataset.name();
         match (self.data.task, dataset.graph_set()) {
@@ -38,7 +38,7 @@ impl TrainConfig {
                 "{name} is one graph, but task graph classifies the graphs of a set; choose other data, such as MUTAG"
             ))),
             (_, None) => Ok(Task::Node),
-            (_, Some(_)) => match self.for_nodes_alone() {
+            (_, Some(_)) => match self.node_only_setting() {
                 None => Ok(Task::Graph),
                 Some(setting) => Err(Error::Config(format!(
                     "{setting} is for classifying nodes, but {name} is a set of graphs; leave it out"
@@ -47,8 +47,8 @@ impl TrainConfig {
         }
     }
 
-    /// A setting that has no meaning where graphs are classified.
-    fn for_nodes_alone(&self) -> Option<&'static str> {
+    /// Refuses a setting that has no meaning where graphs are classified.
+    fn node_only_setting(&self) -> Option<&'static str> {
         let settings = [
             (self.model == ModelKind::Gcn, "model gcn"),
             (self.model == ModelKind::Cal, "model cal"),
@@ -63,8 +63,8 @@ impl TrainConfig {
         settings.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 
-    /// The same settings with the task named where it is not to classify nodes, so that a run's folder tells what its
-    /// network is for.
+    /// The same settings with the task named where it is not to classify nodes, so that a run's folder states its
+    /// network's task.
     pub(crate) fn with_task_of(&self, dataset: &Dataset) -> Result<Self, Error> {
         let task = self.task_for(dataset)?;
         Ok(self.clone().task(self.data.task.or((task != Task::Node).then_some(task))))
@@ -110,7 +110,7 @@ pub(crate) fn num_edges(dataset: &Dataset, entity: u32) -> usize {
     }
 }
 
-/// Refuses nodes or graphs that the data has not.
+/// Refuses nodes or graphs that are not in the data.
 pub(crate) fn existing(dataset: &Dataset, task: Task, numbers: &[u32]) -> Result<(), Error> {
     let count = match task {
         Task::Node => dataset.num_nodes(),

@@ -1,4 +1,4 @@
-//! Everything that training and using a network can fail with.
+//! The errors of training and using a network.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use carat_nn::{CalError, SizeError, WeightsError};
 
 use crate::Task;
 
-/// An error of this crate. [`Error::is_input_error`] tells whose fault it is.
+/// An error of this crate. [`Error::is_input_error`] says whether arguments or input caused it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,10 +52,10 @@ pub enum Error {
     NotFinite {
         /// What the network classifies.
         task: Task,
-        /// The first node, or graph, it was noticed at.
+        /// The first node, or graph, where this was noticed.
         entity: u32,
     },
-    /// Whoever asked for the work asked to stop it.
+    /// The caller asked to stop the work.
     #[error("interrupted before the work was done; nothing was written")]
     Interrupted,
     /// Threads could not be started.

@@ -1,10 +1,10 @@
-//! How good a network is, and what its attention says.
+//! Scores of a network, and how its attention agrees with labels.
 
 use carat_graph::{Blocks, Dataset};
 use carat_nn::{Engine, Keep, Network, Pass, Workspace, loss};
 
 use crate::batches::{Batch, Batches, Purpose};
-use crate::config::{fits, knows};
+use crate::config::{check_classes, check_width};
 use crate::entity::existing;
 use crate::{Error, Task, TrainConfig};
 
@@ -52,7 +52,7 @@ impl ScoreSum {
     }
 }
 
-/// Evaluates a network on one set of labelled nodes, or of labelled graphs, again and again, with all neighbours.
+/// Evaluates a network repeatedly on one set of labelled nodes, or of labelled graphs, with all neighbours.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
     batches: Batches<'a>,
@@ -91,9 +91,9 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The score of all batches. Sets of many batches are large, and so are the buffers of their passes: beside those of
-/// training and of other sets there may be no room for them, so their owner gives them back. What one batch needs is
-/// small, and used again after the next epoch.
+/// The score of all batches. For sets of many batches the buffers of their passes are large, and together with those of
+/// training and of other sets they may not fit into memory, so the owner frees them. A single batch needs little, which
+/// is reused after the next epoch.
 fn sum(batches: &mut Batches<'_>, mut add: impl FnMut(&Batch, &mut ScoreSum)) -> Result<Option<Score>, Error> {
     let mut sum = ScoreSum::default();
     batches.for_each(0, |batch| {
@@ -104,11 +104,11 @@ fn sum(batches: &mut Batches<'_>, mut add: impl FnMut(&Batch, &mut ScoreSum)) ->
 }
 
 /// Loss and accuracy of a network on some nodes, or graphs of a set, of which those without a label are left out. To
-/// score again and again, keep an [`Evaluator`].
+/// score repeatedly, keep an [`Evaluator`].
 pub fn score(network: &Network<f32>, dataset: &Dataset, entities: &[u32]) -> Result<Score, Error> {
     let task = Task::of(dataset);
-    fits(network.config().features, dataset)?;
-    knows(network.config().classes, dataset)?;
+    check_width(network.config().features, dataset)?;
+    check_classes(network.config().classes, dataset)?;
     existing(dataset, task, entities)?;
     let batch_size = TrainConfig::default().optimiser.batch_size;
     let score = Evaluator::new(dataset, entities, network.config().layers, batch_size).score(network)?;
@@ -124,7 +124,7 @@ pub struct Coherence {
     /// The same for uniform attention.
     pub uniform_kl: f64,
     /// Over nodes with both kinds of in-edge, the mean probability that attention ranks a same-label edge above a
-    /// different-label one, ties half. Smoothing cannot raise it.
+    /// different-label one; ties count half. Smoothing cannot raise it.
     pub attention_auc: Option<f64>,
 }
 
@@ -155,14 +155,13 @@ impl CoherenceSum {
         if agreeing > 0 && differing > 0 {
             let mut order: Vec<usize> = (0..same.len()).collect();
             order.sort_by(|&a, &b| attention[a].total_cmp(&attention[b]));
-            // Walk upwards through groups of equal attention, counting different-label edges passed.
+            // Go up through groups of equal attention and count the different-label edges below.
             let (mut below, mut wins) = (0.0, 0.0);
             let mut start = 0;
             while start < order.len() {
                 let mut end = start;
                 let (mut same_here, mut different_here) = (0.0, 0.0);
-                // By the order that sorted them: numbers that are none are unequal to themselves and would be a group
-                // for ever.
+                // Compared as in the sort: NaN is unequal to itself and would make an endless group.
                 while end < order.len() && attention[order[end]].total_cmp(&attention[order[start]]).is_eq() {
                     if same[order[end]] {
                         same_here += 1.0

@@ -1,4 +1,4 @@
-//! What a trainer trains: a model with its optimiser, its data and what it is scored on.
+//! What a trainer trains: a model with its optimiser, its data and the sets it is scored on.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::stopping::StepTimes;
 
 /// A model that a [`Trainer`](crate::Trainer) trains.
 pub trait Learner: fmt::Debug + Send {
-    /// Trains one epoch, counted from 1. `None` where `interrupted` turned true after some of its steps.
+    /// Trains one epoch, counted from 1. `None` where `interrupted` turned true before its end.
     fn epoch(
         &mut self,
         epoch: usize,
@@ -19,26 +19,26 @@ pub trait Learner: fmt::Debug + Send {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error>;
 
-    /// Loss and accuracy of the model as it stands on the validation entities; `None` where there are none.
+    /// Loss and accuracy of the current model on the validation entities; `None` where there are none.
     fn validate(&mut self) -> Result<Option<Score>, Error>;
 
     /// The same on the test entities.
     fn test(&mut self) -> Result<Option<Score>, Error>;
 
-    /// How attention agrees with the labels around test nodes, with these values in place or the model as it stands;
-    /// `None` for a model without attention.
+    /// How attention agrees with the labels around test nodes, with these values or the current ones; `None` for a
+    /// model without attention.
     fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error>;
 
-    /// All parameters, and what the model keeps beside them.
+    /// All parameters, followed by the model's other values.
     fn values(&self) -> [&[f32]; 2];
 
-    /// Puts those in place, one after another.
+    /// Replaces those, in the same order.
     fn place(&mut self, values: &[f32]);
 
-    /// The optimiser as it stands.
+    /// The current state of the optimiser.
     fn optimiser(&self) -> &Adam<f32>;
 
-    /// Puts the optimiser's averages and its number of steps in place.
+    /// Replaces the optimiser's averages and its number of steps.
     fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64);
 
     /// The teacher of unlabelled entities, where there is one.
@@ -46,7 +46,7 @@ pub trait Learner: fmt::Debug + Send {
         None
     }
 
-    /// The model as it stands, as a file.
+    /// The current model, as a file.
     fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError>;
 }
 

@@ -2,7 +2,7 @@
 //! be trusted: during training it deletes single edges, measures how much each deletion hurts, and pulls attention
 //! towards those effects.
 //!
-//! # A network on a graph of one's own
+//! # A network on your own graph
 //!
 //! A [`Dataset`] is edges, one row of features per node, and the classes that are known. Messages flow along each
 //! (source, target). Files are read by [`carat_graph::open`]; here a small graph is generated.
@@ -23,8 +23,8 @@
 //! # Causal attention regularisation
 //!
 //! One more setting, [`TrainConfig::lambda`]. The settings beside it choose how many edges are deleted in a step, how
-//! effects become targets, and the controls that tell a causal signal from mere smoothing ([`Arm`]). Here an epoch at a
-//! time, to watch both losses.
+//! effects become targets, and the controls that distinguish a causal signal from mere smoothing ([`Arm`]). This
+//! example trains one epoch at a time, to see both losses.
 //!
 //! ```
 //! use carat::{Lambda, TrainConfig, Trainer};
@@ -45,8 +45,8 @@
 //!
 //! # Reading attention
 //!
-//! [`attention_to`] tells whom one node listens to, [`tables::attention`] tells it of all, and [`coherence`] how well
-//! it agrees with the labels around some nodes.
+//! [`attention_to`] lists the in-neighbours that one node attends to, [`tables::attention`] has the attention of all
+//! nodes, and [`coherence`] says how well it agrees with the labels around some nodes.
 //!
 //! ```
 //! use carat::{Dataset, TrainConfig, Trainer, attention_to};
@@ -63,19 +63,18 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!
-//! [`effects()`] measures what every edge does to the predictions, by deleting it; a [`Probe`] asks all this of one
-//! node after another; [`mod@explain`] compares two networks edge by edge.
+//! [`effects()`] measures the effect of every edge on the predictions, by deleting it; a [`Probe`] answers the same
+//! questions for one node after another; [`mod@explain`] compares two networks edge by edge.
 //!
 //! # Pruning
 //!
-//! [`rewire`] leaves out the edges that attention passes over, and measures what that does to graph convolution
-//! networks.
+//! [`rewire`] leaves out the edges with the least attention, and measures how that changes graph convolution networks.
 //!
-//! # Going on
+//! # More
 //!
-//! - [`run()`] trains into a folder that can be resumed and shared; `carat train` on the command line is that.
-//! - `examples/own_graph.rs` is the first section with a story; `examples/own_attention.rs` adds an attention kind by
-//!   implementing [`carat_nn::Attention`], and proves it with [`carat_nn::check`].
+//! - [`run()`] trains into a folder that can be resumed and shared, as `carat train` does.
+//! - `examples/own_graph.rs` trains on a graph from your own tables; `examples/own_attention.rs` adds an attention kind
+//!   by implementing [`carat_nn::Attention`], and checks it with [`carat_nn::check`].
 
 mod attention;
 mod attention_learner;
@@ -114,7 +113,7 @@ pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
 pub use learner::{EpochLoss, Learner};
 pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, training};
-pub use probe::{Look, Probe, Without};
+pub use probe::{DeletionAnswer, NodeAnswer, Probe};
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use settings::{
     Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,

@@ -14,8 +14,8 @@ words! {
         Attention = "attention",
         /// A graph convolution network: the same encoder and classifier around graph convolutions.
         Gcn = "gcn",
-        /// CAL's CausalGAT, which splits nodes and edges into an object that tells the class and a context that must
-        /// not.
+        /// CAL's CausalGAT, which splits nodes and edges into an object, which determines the class, and a context,
+        /// which must not.
         Cal = "cal",
     }
 }
@@ -25,7 +25,7 @@ words! {
 pub enum Model {
     /// A graph attention network.
     Attention(Box<Network<f32>>),
-    /// A model that looks at the whole graph at once.
+    /// A model that computes the whole graph at once.
     WholeGraph(Box<dyn WholeGraphModel<f32>>),
 }
 
@@ -40,7 +40,7 @@ impl Model {
     }
 }
 
-/// The trainer that the settings name, on `split` of `dataset`: what run folders and sweeps train with.
+/// The trainer for these settings, on `split` of `dataset`. Run folders and sweeps train with it.
 pub fn training<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Result<Box<AnyTrainer<'a>>, Error> {
     Ok(match config.model {
         ModelKind::Attention => Box::new(Trainer::new(dataset, split, config)?),

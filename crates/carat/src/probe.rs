@@ -1,18 +1,17 @@
-//! One node at a time: what a network says of it, whom it listens to, and what it would say without some of its
-//! in-edges.
+//! One node at a time: its prediction, its attention, and its prediction without some of its in-edges.
 //!
-//! A [`Probe`] computes the receptive field of that node alone and keeps it, so that one question after another takes
-//! milliseconds on a graph of any size.
+//! A [`Probe`] computes only the receptive field of that node and keeps it, so that further questions take milliseconds
+//! on a graph of any size.
 
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{Deletion, Input, Keep, Network, NetworkPass, Pass, Workspace, loss};
 
-use crate::config::{fits, one_graph};
-use crate::effects::{EdgeEffects, EffectSettings, Judge, judges};
+use crate::config::{check_width, one_graph};
+use crate::effects::{EdgeEffects, EffectSettings, Reference, references};
 use crate::entity::existing;
 use crate::{Error, Task};
 
-/// Asks a trained network about single nodes.
+/// Queries a trained network about single nodes.
 #[derive(Debug)]
 pub struct Probe<'a> {
     network: &'a Network<f32>,
@@ -23,7 +22,7 @@ pub struct Probe<'a> {
     work: Workspace<f32>,
 }
 
-/// The receptive field of the node that was asked about last.
+/// The receptive field of the last node.
 #[derive(Debug)]
 struct Field {
     node: u32,
@@ -31,12 +30,12 @@ struct Field {
     input: Input<f32>,
 }
 
-/// What a network says of a node, and whom the node listens to.
+/// The prediction of a node, and its attention to its in-neighbours.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Look {
+pub struct NodeAnswer {
     /// Probability of every class.
     pub probabilities: Vec<f32>,
-    /// The class that the prediction is judged by: the node's label, or the predicted class where it has none.
+    /// The class for which the prediction is scored: the node's label, or the predicted class where it has none.
     pub judged_by: usize,
     /// Cross-entropy of the prediction for that class.
     pub loss: f64,
@@ -44,17 +43,17 @@ pub struct Look {
     pub attention: Vec<f32>,
 }
 
-impl Look {
+impl NodeAnswer {
     /// The class that the network predicts.
     pub fn predicted(&self) -> usize {
         loss::argmax(&self.probabilities)
     }
 }
 
-/// What a network would say of a node without single in-edges, each deleted alone.
+/// The predictions of a node without single in-edges, each deleted by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Without {
-    /// The edges and what they do, in the order in which they were asked for.
+pub struct DeletionAnswer {
+    /// The edges and their effects, in the order of the query.
     pub effects: EdgeEffects,
     /// Per edge, the probability of every class without it.
     pub probabilities: Vec<Vec<f32>>,
@@ -64,7 +63,7 @@ impl<'a> Probe<'a> {
     /// A probe of one network on one graph. Refuses data that the network cannot read.
     pub fn new(network: &'a Network<f32>, dataset: &'a Dataset, settings: EffectSettings) -> Result<Self, Error> {
         one_graph(dataset)?;
-        fits(network.config().features, dataset)?;
+        check_width(network.config().features, dataset)?;
         settings.check()?;
         Ok(Self {
             network,
@@ -76,10 +75,10 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// What the network says of a node with all edges in place.
-    pub fn look(&mut self, node: u32) -> Result<Look, Error> {
+    /// The prediction of a node with all its edges.
+    pub fn node(&mut self, node: u32) -> Result<NodeAnswer, Error> {
         let (config, dataset) = (self.network.config(), self.dataset);
-        let (pass, judge) = self.pass(node)?;
+        let (pass, reference) = self.pass(node)?;
         let edges = dataset.graph().in_degree(node);
         let mut attention = Vec::with_capacity(edges * config.layers * config.heads);
         for e in 0..edges {
@@ -88,14 +87,13 @@ impl<'a> Probe<'a> {
                 attention.extend_from_slice(&pass.attention(l)[e * config.heads..(e + 1) * config.heads]);
             }
         }
-        let Judge { class, log_loss, .. } = judge;
+        let Reference { class, log_loss, .. } = reference;
         let probabilities = probabilities(pass.scores());
-        Ok(Look { probabilities, judged_by: class, loss: log_loss.exp(), attention })
+        Ok(NodeAnswer { probabilities, judged_by: class, loss: log_loss.exp(), attention })
     }
 
-    /// What the network would say of `node` without its in-edge from each of `sources`, as [`crate::effects()`]
-    /// measures it.
-    pub fn without(&mut self, node: u32, sources: &[u32]) -> Result<Without, Error> {
+    /// The predictions of `node` without its in-edge from each of `sources`, as [`crate::effects()`] measures it.
+    pub fn without(&mut self, node: u32, sources: &[u32]) -> Result<DeletionAnswer, Error> {
         existing(self.dataset, Task::Node, &[node])?;
         let neighbours = self.dataset.graph().in_neighbours(node);
         let deletion = |source: &u32| match neighbours.binary_search(source) {
@@ -106,12 +104,12 @@ impl<'a> Probe<'a> {
         };
         let deletions = sources.iter().map(deletion).collect::<Result<Vec<_>, Error>>()?;
         let settings = self.settings;
-        let (mut pass, judge) = self.pass(node)?;
+        let (mut pass, reference) = self.pass(node)?;
         let (mut effects, mut scores) = (EdgeEffects::default(), Vec::new());
         pass.scores_without(&deletions, &mut scores);
-        effects.append(&pass, &deletions, &scores, &[judge], &settings)?;
+        effects.append(&pass, &deletions, &scores, &[reference], &settings)?;
         let rows = scores.chunks_exact(pass.config().classes);
-        Ok(Without { effects, probabilities: rows.map(probabilities).collect() })
+        Ok(DeletionAnswer { effects, probabilities: rows.map(probabilities).collect() })
     }
 
     /// The predicted class of each of these nodes, and its probability.
@@ -131,9 +129,9 @@ impl<'a> Probe<'a> {
         Ok(pass.scores().chunks_exact(network.config().classes).map(predicted).collect())
     }
 
-    /// A pass over the receptive field of `node`, and the judge of its prediction. The field is gathered anew only
-    /// where the last question was about another node.
-    fn pass(&mut self, node: u32) -> Result<(NetworkPass<'_, f32>, Judge), Error> {
+    /// A pass over the receptive field of `node`, and what its predictions are compared with. The field is gathered
+    /// again only if the last query was about another node.
+    fn pass(&mut self, node: u32) -> Result<(NetworkPass<'_, f32>, Reference), Error> {
         existing(self.dataset, Task::Node, &[node])?;
         let Self { network, dataset, builder, field, work, .. } = self;
         let Field { blocks, input, .. } = match field.take() {
@@ -145,9 +143,9 @@ impl<'a> Probe<'a> {
             }
         };
         let pass = network.forward(blocks, input, Keep::Deletions, work);
-        let judges = judges(&pass, dataset, &[node])?;
-        let judge = judges.first().copied().ok_or(Error::NotFinite { task: Task::Node, entity: node })?;
-        Ok((pass, judge))
+        let references = references(&pass, dataset, &[node])?;
+        let reference = references.first().copied().ok_or(Error::NotFinite { task: Task::Node, entity: node })?;
+        Ok((pass, reference))
     }
 }
 
@@ -186,14 +184,14 @@ mod tests {
             let mut found = EdgeEffects::default();
             let mut attention = Vec::new();
             for node in 0..5 {
-                let look = probe.look(node).unwrap();
-                assert!((look.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
-                assert!((look.loss + f64::from(look.probabilities[look.judged_by]).ln()).abs() < 1e-5);
-                assert_eq!(probe.predictions(&[node]).unwrap()[0].0, look.predicted());
-                attention.extend(look.attention);
+                let answer = probe.node(node).unwrap();
+                assert!((answer.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+                assert!((answer.loss + f64::from(answer.probabilities[answer.judged_by]).ln()).abs() < 1e-5);
+                assert_eq!(probe.predictions(&[node]).unwrap()[0].0, answer.predicted());
+                attention.extend(answer.attention);
                 let without = probe.without(node, dataset.graph().in_neighbours(node)).unwrap();
                 for (row, loss) in without.probabilities.iter().zip(&without.effects.loss_without) {
-                    assert!((loss + f64::from(row[look.judged_by]).ln()).abs() < 1e-5);
+                    assert!((loss + f64::from(row[answer.judged_by]).ln()).abs() < 1e-5);
                 }
                 found.src.extend(without.effects.src);
                 found.effect.extend(without.effects.effect);
@@ -221,7 +219,7 @@ mod tests {
         assert!(probe.without(4, &[]).unwrap().effects.is_empty());
         let said = |error: Error| error.to_string();
         assert_eq!(said(probe.without(3, &[4]).unwrap_err()), "there is no edge from 4 to 3 in tiny");
-        assert_eq!(said(probe.look(5).unwrap_err()), "there is no node 5 in tiny, which has 5");
+        assert_eq!(said(probe.node(5).unwrap_err()), "there is no node 5 in tiny, which has 5");
         assert_eq!(said(probe.predictions(&[9]).unwrap_err()), "there is no node 9 in tiny, which has 5");
         let settings = EffectSettings { temperature: 0.0, ..EffectSettings::from(&config) };
         assert!(Probe::new(&network, &dataset, settings).is_err());

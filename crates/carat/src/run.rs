@@ -1,8 +1,8 @@
 //! Run folders: `config.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is under way
 //! `checkpoint.safetensors`.
 //!
-//! A run killed at any moment leaves a folder from which [`run`] with `resume` arrives at the same weights, bit for
-//! bit, as a run that was left alone.
+//! A run that is killed at any moment leaves a folder from which [`run`] with `resume` ends with the same weights, bit
+//! for bit, as an uninterrupted run.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
@@ -18,7 +18,7 @@ use crate::model::{Model, ModelKind, training};
 use crate::training::EpochMetrics;
 use crate::{AnyTrainer, Error, Task, TrainConfig, checkpoint, memory};
 
-/// What a run came to: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
+/// The results of a run: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
 /// graph; those of attention where nodes have no labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -46,7 +46,7 @@ pub struct Summary {
     pub step_ms: f64,
     /// Peak resident memory of the process.
     pub peak_memory_mb: Option<f64>,
-    /// True when the run was stopped before its end; resuming goes on.
+    /// True when the run was stopped before its end; it can be resumed.
     pub interrupted: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// A folder that exists or will.
+    /// A folder, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -75,7 +75,7 @@ impl RunFolder {
     pub fn config(&self) -> Result<Option<TrainConfig>, Error> {
         let path = self.file("config.toml");
         match std::fs::read_to_string(&path) {
-            // Below a file there is no run either; making the folder will say what is in the way.
+            // There is no run at a path below a file either. Making the folder will report the file.
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(DataError::read(&path, e).into()),
             Ok(text) => {
@@ -86,7 +86,7 @@ impl RunFolder {
         }
     }
 
-    /// The summary, if the run has come to one.
+    /// The summary, if the run has one.
     pub fn summary(&self) -> Result<Option<Summary>, Error> {
         let path = self.file("summary.json");
         match std::fs::read_to_string(&path) {
@@ -117,8 +117,8 @@ impl RunFolder {
         }
     }
 
-    /// Configuration and model of a run, to predict with. The configuration names the run's task, so that
-    /// [`TrainConfig::task_for`] tells what data the weights are for.
+    /// Configuration and model of a run, to predict with. The configuration names the run's task, from which
+    /// [`TrainConfig::task_for`] checks the data.
     pub fn open_model(&self) -> Result<(TrainConfig, Model), Error> {
         let mut config = self.config()?.ok_or_else(|| Error::Run {
             path: self.path.clone(),
@@ -154,15 +154,15 @@ impl RunFolder {
     }
 }
 
-/// How to run, apart from what to compute.
+/// How to run. Nothing of this changes the result.
 pub struct RunOptions<'a> {
-    /// Take up a run that is under way or finished in the folder; without it such a folder is refused.
+    /// Continue a run in the folder, finished or not; without it such a folder is refused.
     pub resume: bool,
     /// Time between checkpoints.
     pub checkpoint_every: Duration,
-    /// Asked often; once true, the run ends cleanly with what it has.
+    /// Called often; once true, the run ends and saves its state.
     pub interrupted: &'a dyn Fn() -> bool,
-    /// Told of every epoch.
+    /// Called after every epoch.
     pub on_epoch: &'a mut dyn FnMut(&EpochMetrics),
 }
 
@@ -242,7 +242,7 @@ pub fn run(
     Ok(summary)
 }
 
-/// Metrics first, so that a checkpoint never knows of an epoch that the metrics do not.
+/// Writes the metrics first, so that a checkpoint has no epoch that the metrics lack.
 fn save(
     training: &mut AnyTrainer<'_>,
     config: &TrainConfig,
@@ -289,7 +289,7 @@ fn finish(
     Ok(summary)
 }
 
-/// `metrics.csv`, appended to row by row.
+/// `metrics.csv`, written row by row.
 struct MetricsFile {
     path: PathBuf,
     writer: std::io::BufWriter<File>,
@@ -298,7 +298,7 @@ struct MetricsFile {
 const METRICS_HEADER: &str = "epoch,train_loss,causal_loss,val_loss,val_accuracy,seconds";
 
 impl MetricsFile {
-    /// Opens the file with the rows of the first `epochs` epochs; later ones, from before a kill, are dropped.
+    /// Opens the file and keeps the rows of the first `epochs` epochs. Later ones, from before a kill, are dropped.
     fn open(path: &Path, epochs: usize) -> Result<Self, Error> {
         let mut kept = Vec::new();
         if epochs > 0 {

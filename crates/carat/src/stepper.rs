@@ -15,7 +15,7 @@ pub(crate) struct Stepper {
     seed: u64,
 }
 
-/// The losses of a step, before it.
+/// The losses of a step, computed before its update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StepLoss {
     /// L_p: mean cross-entropy.
@@ -24,7 +24,7 @@ pub(crate) struct StepLoss {
     pub(crate) causal: f64,
 }
 
-/// Keeps the regulariser's draws apart from those of batches and fan-out.
+/// Separates the random draws of the regulariser from those of batches and fan-out.
 const DRAWS: u64 = 0x6361_7573_616c;
 
 impl Stepper {
@@ -42,7 +42,7 @@ impl Stepper {
     pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
         let Self { engine, regulariser, seed } = self;
         let Batch { blocks, input, labels, number } = batch;
-        threads::awake(|| {
+        threads::keep_awake(|| {
             let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
             let mut pass = engine.forward(blocks, input, keep);
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {

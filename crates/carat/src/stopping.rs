@@ -15,11 +15,11 @@ pub struct Best {
     pub epoch: usize,
     /// Its scores.
     pub score: Score,
-    /// Its parameters, and after them what its model keeps beside parameters.
+    /// Its parameters, followed by the model's other values.
     pub parameters: Vec<f32>,
 }
 
-/// How far a training is, and when it is over.
+/// The state of a training run: how far it is, and when it ends.
 #[derive(Debug, Clone)]
 pub struct Stopping {
     protocol: Protocol,
@@ -73,7 +73,7 @@ impl Stopping {
         self.epoch >= self.most_epochs || self.epoch - self.best.epoch >= self.patience
     }
 
-    /// An epoch that began at `start` came to this validation score with these parameters.
+    /// Finishes an epoch that began at `start`: its validation score and its parameters.
     pub(crate) fn finish_epoch(&mut self, start: Instant, score: Option<Score>, parameters: &[&[f32]]) {
         self.last = score.unwrap_or(NONE);
         self.epoch += 1;
@@ -94,7 +94,7 @@ impl Stopping {
         }
     }
 
-    /// Takes up where a saved run stood.
+    /// Continues from a saved run.
     pub(crate) fn restore(&mut self, progress: Progress) {
         let Progress { epoch, best, last, seconds, .. } = progress;
         (self.epoch, self.best, self.last, self.seconds) = (epoch, best, last, seconds);
@@ -109,7 +109,7 @@ const STEPS_KEPT: usize = 4096;
 pub struct StepTimes(Vec<Duration>);
 
 impl StepTimes {
-    /// A step that began at `start` is done.
+    /// Finishes a step that began at `start`.
     pub fn push(&mut self, start: Instant) {
         if self.0.len() < STEPS_KEPT {
             self.0.push(start.elapsed());

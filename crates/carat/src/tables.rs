@@ -1,14 +1,14 @@
-//! What a trained network says, row by row: predictions per node or graph, attention per edge.
+//! The outputs of a trained network as tables: predictions per node or graph, attention per edge.
 
 use carat_graph::Dataset;
 use carat_graph::table::{Column, Table};
 use carat_nn::{Input, Keep, Network, Pass, WholeGraph, Workspace, loss};
 
-use crate::config::{fits, one_graph};
+use crate::config::{check_width, one_graph};
 use crate::entity::EntityBlocks;
 use crate::{Error, Model, Task};
 
-/// Calls `visit` with the forward pass of every node's batch, in the order of nodes; of a set's graphs, too.
+/// Calls `visit` with the forward pass of every batch, in the order of nodes, or of graphs in a set.
 pub(crate) fn for_all_nodes(
     network: &Network<f32>,
     dataset: &Dataset,
@@ -40,7 +40,7 @@ fn for_all(
 /// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the
 /// label is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    fits(network.config().features, dataset)?;
+    check_width(network.config().features, dataset)?;
     let mut rows = Predictions::new(dataset, network.config().classes);
     let blocks = EntityBlocks::new(dataset, Task::of(dataset));
     for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |pass| rows.add(pass.scores()))?;
@@ -53,7 +53,7 @@ pub fn predictions_of(model: &mut Model, dataset: &Dataset, batch_size: usize) -
         Model::Attention(network) => predictions(network, dataset, batch_size),
         Model::WholeGraph(model) => {
             one_graph(dataset)?;
-            fits(model.features(), dataset)?;
+            check_width(model.features(), dataset)?;
             let mut scores = Vec::new();
             model.predict(&WholeGraph::new(dataset)?, &mut scores);
             let mut rows = Predictions::new(dataset, model.classes());
@@ -63,7 +63,7 @@ pub fn predictions_of(model: &mut Model, dataset: &Dataset, batch_size: usize) -
     }
 }
 
-/// The columns of a table of predictions as they grow.
+/// The columns of a table of predictions while it is built.
 struct Predictions<'a> {
     dataset: &'a Dataset,
     classes: usize,
@@ -84,7 +84,7 @@ impl<'a> Predictions<'a> {
         }
     }
 
-    /// The class scores of the entities that follow those added before.
+    /// Adds the class scores of the next entities.
     fn add(&mut self, scores: &[f32]) {
         let mut row = vec![0.0f32; self.classes];
         for scores in scores.chunks_exact(self.classes) {
@@ -120,7 +120,7 @@ impl<'a> Predictions<'a> {
 /// One row per edge, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first. Edges in the
 /// order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    fits(network.config().features, dataset)?;
+    check_width(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let rows = dataset.graph().num_edges() * layers * heads;
     let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
@@ -128,7 +128,7 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
     let mut alpha = Vec::with_capacity(rows);
     for_all_nodes(network, dataset, batch_size, |pass| {
         let blocks = pass.blocks();
-        // Every layer's block begins with the targets' own in-edges, and attention to a target needs no more.
+        // Every layer's block begins with the targets' own in-edges, and attention to a target needs no others.
         let block = blocks.layer(layers - 1);
         for (j, &node) in blocks.targets().iter().enumerate() {
             for e in block.offsets()[j]..block.offsets()[j + 1] {

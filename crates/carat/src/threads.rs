@@ -1,4 +1,4 @@
-//! The threads that kernels share rows over.
+//! The threads that kernels use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,8 +14,8 @@ pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + 
     Ok(pool.install(work))
 }
 
-/// Runs `here` on this thread while `there` runs on another of its pool, and puts what `there` returns into `result`.
-/// With one thread, `there` follows `here`.
+/// Runs `here` on this thread while `there` runs on another of its pool, and puts the result of `there` into `result`.
+/// With one thread, `there` runs after `here`.
 pub(crate) fn alongside<A, B: Send>(
     here: impl FnOnce() -> A,
     there: impl FnOnce() -> B + Send,
@@ -32,15 +32,15 @@ pub(crate) fn alongside<A, B: Send>(
     })
 }
 
-/// Most threads kept awake: a step so short that waking them matters has no work for more.
+/// Most threads that are kept awake. Steps that are so short that waking threads matters have no work for more.
 const MOST_AWAKE: usize = 8;
 
-/// Looks for work, each about half a microsecond, after which an idle thread may sleep until it is woken.
+/// Attempts to find work, each about half a microsecond, after which an idle thread may sleep.
 const PATIENCE: usize = 1000;
 
-/// Runs `work`, a sequence of short parallel loops, while the other threads look for their share of it without going to
-/// sleep in between. A thread that sleeps takes longer to wake than such a loop takes to run.
-pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+/// Runs `work`, a sequence of short parallel loops, while the other threads look for their share of it and do not sleep
+/// in between. Waking a sleeping thread takes longer than such a loop.
+pub(crate) fn keep_awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     let threads = rayon::current_num_threads();
     if threads == 1 {
         return work();
@@ -50,7 +50,7 @@ pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         let own = rayon::current_thread_index();
         for _ in 1..threads.min(MOST_AWAKE) {
             scope.spawn(move |_| {
-                // Work's own thread may come here while it waits for another's share; it must go back to waiting.
+                // The calling thread may run this while it waits for another's share; then it must continue to wait.
                 if rayon::current_thread_index() != own {
                     look_for_work(done);
                 }

@@ -1,4 +1,4 @@
-//! Training: epochs of mini-batches, early stopping, and a state that can be saved and taken up again.
+//! Training: epochs of mini-batches, early stopping, and a state that can be saved and restored.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::stopping::{Best, StepTimes, Stopping};
 use crate::whole_graph_learner::WholeGraphLearner;
 use crate::{Error, Protocol, TrainConfig};
 
-/// What one epoch did: a row of `metrics.csv`.
+/// The figures of one epoch: a row of `metrics.csv`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpochMetrics {
     /// Counted from 1.
@@ -29,12 +29,12 @@ pub struct EpochMetrics {
     pub seconds: f64,
 }
 
-/// Where a run stands between two epochs. Together with the configuration it decides everything that follows.
+/// The state of a run between two epochs. With the configuration it determines everything that follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Epochs finished.
     pub epoch: usize,
-    /// Parameters after the last finished epoch, and after them what the model keeps beside parameters.
+    /// Parameters after the last finished epoch, followed by the model's other values.
     pub parameters: Vec<f32>,
     /// Adam's mean gradients.
     pub adam_first: Vec<f32>,
@@ -48,14 +48,14 @@ pub struct Progress {
     pub last: Score,
     /// Seconds spent.
     pub seconds: f64,
-    /// The average predictions that unlabelled entities are judged by; empty where there are none.
+    /// The teacher's average predictions of unlabelled entities; empty where there are none.
     pub teacher: Vec<f32>,
 }
 
-/// A training run in memory: epochs, early stopping and the weights that are kept, whatever is trained.
+/// A training run in memory: epochs, early stopping and the weights that are kept, for any model.
 ///
 /// [`Trainer::new`] trains an attention network, [`Trainer::of_model`] a model of the whole graph, and
-/// [`crate::training`] what the settings name. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
+/// [`crate::training`] the model of the settings. Call [`Trainer::run`], or [`Trainer::epoch`] until it returns `None`.
 #[derive(Debug)]
 pub struct Trainer<L: ?Sized> {
     stopping: Stopping,
@@ -64,7 +64,7 @@ pub struct Trainer<L: ?Sized> {
     learner: L,
 }
 
-/// A trainer of whatever the settings name.
+/// A trainer of any model.
 pub type AnyTrainer<'a> = Trainer<dyn Learner + 'a>;
 
 impl<L: Learner> Trainer<L> {
@@ -81,8 +81,8 @@ impl<'a> Trainer<AttentionLearner<'a>> {
         Self::with_network(dataset, split, config, Network::new(config.network_for(dataset), config.seed)?)
     }
 
-    /// As [`Trainer::new`], from a network of one's own: another attention kind, or weights to go on from. Its sizes
-    /// stand in place of the configuration's.
+    /// As [`Trainer::new`], from a given network: another attention kind, or weights to train further. Its sizes
+    /// replace those of the configuration.
     pub fn with_network(
         dataset: &'a Dataset,
         split: &Split,
@@ -92,7 +92,7 @@ impl<'a> Trainer<AttentionLearner<'a>> {
         Ok(Self::over(AttentionLearner::new(dataset, split, config, network)?, config))
     }
 
-    /// The network as it stands after the last step.
+    /// The network after the last step.
     pub fn network(&self) -> &Network<f32> {
         self.learner.network()
     }
@@ -121,7 +121,7 @@ impl Trainer<WholeGraphLearner> {
         Ok(Self::over(WholeGraphLearner::new(dataset, split, config, model)?, config))
     }
 
-    /// The model as it stands after the last step.
+    /// The model after the last step.
     pub fn model(&self) -> &dyn WholeGraphModel<f32> {
         self.learner.model()
     }
@@ -134,7 +134,7 @@ impl Trainer<WholeGraphLearner> {
 }
 
 impl<L: Learner + ?Sized> Trainer<L> {
-    /// How far the run is, and when it is over.
+    /// How far the run is, and when it ends.
     pub fn stopping(&self) -> &Stopping {
         &self.stopping
     }
@@ -193,7 +193,8 @@ impl<L: Learner + ?Sized> Trainer<L> {
         if self.is_over() { Ok(()) } else { Err(Error::Interrupted) }
     }
 
-    /// Takes up a saved run of the same configuration. False, and nothing changed, where it is another model's.
+    /// Continues a saved run of the same configuration. Returns false, and changes nothing, where it is another
+    /// model's.
     pub fn restore(&mut self, progress: Progress) -> bool {
         let [parameters, beside] = self.learner.values().map(<[f32]>::len);
         let all = parameters + beside;
@@ -214,7 +215,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         true
     }
 
-    /// Where the run stands, to be saved; `None` after an epoch that was interrupted half-way.
+    /// The state of the run, to be saved; `None` after an interrupted epoch.
     pub fn progress(&mut self) -> Option<Progress> {
         if self.unfinished {
             return None;
@@ -234,8 +235,8 @@ impl<L: Learner + ?Sized> Trainer<L> {
         })
     }
 
-    /// Puts the weights that the protocol keeps in place, the best epoch's or the last one's, and returns their
-    /// validation score.
+    /// Restores the weights that the protocol keeps, the best epoch's or the last one's, and returns their validation
+    /// score.
     pub fn keep(&mut self) -> Score {
         let (values, score) = self.stopping.kept();
         if let Some(values) = values {
@@ -244,7 +245,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         score
     }
 
-    /// Loss and accuracy of the model as it stands on the split's test entities; `None` where it has none.
+    /// Loss and accuracy of the current model on the split's test entities; `None` where it has none.
     pub fn test(&mut self) -> Result<Option<Score>, Error> {
         self.learner.test()
     }
@@ -259,7 +260,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.learner.coherence(kept)
     }
 
-    /// The model as it stands, as a file.
+    /// The current model, as a file.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
         self.learner.to_safetensors()
     }

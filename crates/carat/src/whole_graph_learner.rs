@@ -1,4 +1,4 @@
-//! What a trainer of a model of the whole graph trains: one step per epoch, one pass that scores every node.
+//! Training of a model of the whole graph: one step per epoch, and one pass that scores every node.
 
 use std::time::Instant;
 
@@ -6,13 +6,13 @@ use carat_graph::{Dataset, Split};
 use carat_nn::{Adam, AdamConfig, Labelled, WeightsError, WholeGraph, WholeGraphModel, whole_graph_to_safetensors};
 
 use crate::batches::batch_seed;
-use crate::config::{fits, knows, one_graph};
+use crate::config::{check_classes, check_width, one_graph};
 use crate::evaluation::{Coherence, Score, ScoreSum};
 use crate::learner::{EpochLoss, Learner};
 use crate::stopping::StepTimes;
 use crate::{Error, TrainConfig, threads};
 
-/// A model of the whole graph under training.
+/// A model of the whole graph in training.
 #[derive(Debug)]
 pub struct WholeGraphLearner {
     seed: u64,
@@ -23,7 +23,7 @@ pub struct WholeGraphLearner {
     train: Nodes,
     validation: Nodes,
     test: Nodes,
-    /// Class scores of all nodes by the values in place, unless `stale`.
+    /// Class scores of all nodes by the current values, unless `stale`.
     scores: Vec<f32>,
     stale: bool,
 }
@@ -63,8 +63,8 @@ impl WholeGraphLearner {
     ) -> Result<Self, Error> {
         config.check()?;
         one_graph(dataset)?;
-        fits(model.features(), dataset)?;
-        knows(model.classes(), dataset)?;
+        check_width(model.features(), dataset)?;
+        check_classes(model.classes(), dataset)?;
         let len = model.parameters().len();
         let adam = Adam::new(AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() }, len);
         Ok(Self {
@@ -81,12 +81,12 @@ impl WholeGraphLearner {
         })
     }
 
-    /// The model as it stands.
+    /// The current model.
     pub(crate) fn model(&self) -> &dyn WholeGraphModel<f32> {
         &*self.model
     }
 
-    /// The same, to keep.
+    /// The current model, by value.
     pub(crate) fn into_model(self) -> Box<dyn WholeGraphModel<f32>> {
         self.model
     }
@@ -95,7 +95,7 @@ impl WholeGraphLearner {
         let Self { graph, model, adam, gradient, train, .. } = self;
         let labelled = Labelled { nodes: &train.nodes, labels: &train.labels };
         let seed = batch_seed(self.seed, epoch, 0);
-        threads::awake(|| {
+        threads::keep_awake(|| {
             let loss = model.loss_and_gradient(graph, labelled, seed, gradient);
             if !loss.is_finite() {
                 return Err(Error::Diverged { epoch, loss });
@@ -105,7 +105,7 @@ impl WholeGraphLearner {
         })
     }
 
-    /// Makes `scores` those of the values in place.
+    /// Updates `scores` to the current values.
     fn predict(&mut self) {
         if self.stale {
             self.model.predict(&self.graph, &mut self.scores);

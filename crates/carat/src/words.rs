@@ -1,4 +1,4 @@
-//! Settings that are one of a few words: the same words in flags, in TOML files and in messages.
+//! Settings with a fixed set of words: the same words in flags, in TOML files and in messages.
 
 /// Defines an enum whose variants are written as words.
 macro_rules! words {

@@ -1,4 +1,4 @@
-//! The examples run, and what they assert holds.
+//! Runs the examples, which assert their own results.
 
 #[path = "../examples/own_attention.rs"]
 mod own_attention;

@@ -138,7 +138,7 @@ impl Grid {
         for table in tables {
             let config: TrainConfig =
                 table.try_into().map_err(|e: toml::de::Error| Error::Config(e.message().into()))?;
-            let config = config.with_model_defaults(|name| self.has(name)).without_idle_settings();
+            let config = config.with_model_defaults(|name| self.has(name)).reset_unused_settings();
             config.check()?;
             if seen.insert(toml::to_string(&config).map_err(|e| Error::Config(e.to_string()))?) {
                 runs.push(config);

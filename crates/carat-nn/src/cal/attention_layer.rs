@@ -5,8 +5,8 @@
 //! out_jk = ReLU(sum_i alpha_ijk v_ik + bias_k)
 //! ```
 //!
-//! As `GATConv` does unless told otherwise, every node attends to itself too: a self-loop of the data is replaced, any
-//! other node gets one.
+//! As in `GATConv` by default, every node attends to itself too: a self-loop of the data is replaced, and any other
+//! node gets one.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(super) struct AttentionLayer {
     hidden: usize,
 }
 
-/// What a pass leaves.
+/// The results of a pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AttentionState<T> {
     statistics: Statistics<T>,
@@ -133,7 +133,7 @@ mod tests {
                 (weighted(&state.out, &weights), state.clone())
             };
             let (_, saved) = loss(&parameters, &x);
-            // The isolated node attends to itself alone.
+            // The isolated node attends only to itself.
             let edge = block.offsets()[6] * heads;
             assert_eq!(saved.alpha[edge..], vec![1.0; heads]);
             let (mut d_parameters, mut d_x) = (vec![f64::NAN; parameters.len()], weights.clone());

@@ -27,7 +27,7 @@ pub(super) struct Branch {
     hidden: usize,
 }
 
-/// What a pass leaves.
+/// The results of a pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BranchState<T> {
     scaled: Buffer<T>,
@@ -38,7 +38,7 @@ pub(super) struct BranchState<T> {
     pub(super) out: Buffer<T>,
 }
 
-/// What a branch takes in: all nodes, and their and their edges' shares in it.
+/// The input of a branch: all nodes, and the shares of nodes and edges in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BranchInput<'a, T> {
     pub(super) block: Block<'a>,
@@ -47,14 +47,14 @@ pub(super) struct BranchInput<'a, T> {
     pub(super) edges: &'a [T],
 }
 
-/// Where the gradients of what a branch takes in go.
+/// Where the gradients of a branch's input go.
 #[derive(Debug)]
 pub(super) struct BranchGradients<'a, T> {
     /// Added to.
     pub(super) x: &'a mut [T],
-    /// Written.
+    /// Overwritten.
     pub(super) nodes: &'a mut Buffer<T>,
-    /// Written.
+    /// Overwritten.
     pub(super) edges: &'a mut Buffer<T>,
 }
 

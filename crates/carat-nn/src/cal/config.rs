@@ -23,13 +23,13 @@ pub struct CalConfig {
     pub lambda2: f64,
 }
 
-/// What makes no model.
+/// What is wrong with sizes or strengths.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CalError {
     /// A size out of range.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// Heads that do not share out the width evenly.
+    /// Heads that do not divide the width.
     #[error(
         "cal concatenates its heads, so that hidden must be a multiple of heads, and {hidden} is not one of {heads}"
     )]
@@ -39,12 +39,12 @@ pub enum CalError {
         /// K.
         heads: usize,
     },
-    /// A strength that is no strength.
+    /// A strength that is out of range.
     #[error("{name} must be 0 or more, and {value} is not")]
     Strength {
-        /// Which one.
+        /// Its name.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
 }

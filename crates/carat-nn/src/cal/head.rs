@@ -14,7 +14,7 @@ pub(super) struct Head {
     classes: usize,
 }
 
-/// What a pass leaves.
+/// The results of a pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeadState<T> {
     statistics: [Statistics<T>; 2],
@@ -43,7 +43,7 @@ impl Head {
         self.score_map.affine(pass.parameters, normed_hidden, sized(scores, nodes * self.classes));
     }
 
-    /// From `state.d_scores` to the gradients of the parameters and, all of it written, of `x`.
+    /// From `state.d_scores` to the gradients of the parameters and of `x`; overwrites the latter.
     pub(super) fn backward<T: Real>(
         &self,
         pass: &mut Backward<'_, T>,

@@ -56,11 +56,11 @@ const CHUNK_ROWS: usize = 128;
 /// The classifiers: of the context, of the object, and of the object in another node's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalHead {
-    /// Trained to tell nothing.
+    /// Trained to say nothing about the class.
     Context,
     /// The prediction.
     Object,
-    /// Trained to tell the object's label whatever the context.
+    /// Trained to predict the object's label in any context.
     Combined,
 }
 
@@ -80,7 +80,7 @@ pub struct Cal<T> {
     work: Work<T>,
 }
 
-/// What the model is made of.
+/// The parts of the model.
 #[derive(Debug)]
 struct Parts {
     stem: Stem,
@@ -90,7 +90,7 @@ struct Parts {
     heads: [Head; 3],
 }
 
-/// What passes leave, reused from step to step.
+/// The results of passes, reused in every step.
 #[derive(Debug, Clone, Default)]
 struct Work<T> {
     stem: StemState<T>,
@@ -136,8 +136,8 @@ impl<T: Real> Cal<T> {
         &self.work.heads[place].scores
     }
 
-    /// As [`WholeGraphModel::loss_and_gradient`], with a permutation of one's own: node n's object is put into the
-    /// context of node `permutation[n]`.
+    /// As [`WholeGraphModel::loss_and_gradient`], with a given permutation: node n's object is put into the context of
+    /// node `permutation[n]`.
     pub fn loss_in_contexts(
         &mut self,
         graph: &WholeGraph<T>,
@@ -164,7 +164,7 @@ impl<T: Real> Cal<T> {
         loss
     }
 
-    /// From the features to the outputs of the branches; at prediction, of the object's alone.
+    /// From the features to the outputs of the branches; at prediction, only of the object's.
     fn forward(&mut self, graph: &WholeGraph<T>, training: bool) {
         let Self { parts, parameters, buffers, work, .. } = self;
         let mut pass = Forward { parameters, buffers, training };
@@ -268,7 +268,7 @@ fn lay_out(config: CalConfig) -> Result<(Parts, Layouts), CalError> {
     Ok((parts, layouts))
 }
 
-/// What the attention layers came to, or the stem where there are none before.
+/// The output of the last attention layer, or of the stem where there is none before.
 fn last_output<'a, T>(stem: &'a StemState<T>, layers: &'a [AttentionState<T>]) -> &'a [T] {
     layers.last().map_or(&stem.out, |state| &state.out)
 }

@@ -21,7 +21,7 @@ use crate::real::Real;
 use crate::rows::{EdgeRows, Rows};
 use crate::toolkit::sized;
 
-/// What a pass leaves.
+/// The results of a pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Normalised<T> {
     /// r, by node.

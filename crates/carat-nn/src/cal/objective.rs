@@ -4,8 +4,8 @@
 //! NLL(object) + lambda1 KL(uniform || context) + lambda2 NLL(combined)
 //! ```
 //!
-//! each a mean over nodes. The object must tell the label, the context must tell nothing, and the object must tell the
-//! label whatever context it is put into.
+//! each a mean over nodes. The object must determine the label, the context must not, and the object must determine the
+//! label in any context.
 
 use super::head::HeadState;
 use crate::loss;
@@ -52,8 +52,8 @@ fn divergence<T: Real>(scores: &[T], weight: T, gradient: &mut [T]) -> f64 {
 }
 
 /// The mean of a loss over some nodes' scores, and its gradient in `state.d_scores`, which is 0 for all other nodes.
-/// `rows` gets the numbers of some of the nodes, their scores and room for their gradients, and gives the sum of their
-/// losses.
+/// `rows` gets the numbers of some of the nodes, their scores and a slice for their gradients, and returns the sum of
+/// their losses.
 fn over_labelled<T: Real>(
     nodes: &[u32],
     classes: usize,

@@ -4,9 +4,9 @@
 //! (context_ij, object_ij) = softmax(E [x_i || x_j] + e)        (context_n, object_n) = softmax(V x_n + v)
 //! ```
 //!
-//! Only the difference of the two scores counts: context = sigmoid(difference), object = sigmoid(-difference). So three
-//! numbers per node are all that is needed of it: its difference as a source, as a target and as a node. A self-loop of
-//! the data has no share: the convolution that the shares are for gives every node a loop of weight 1 in its place.
+//! Only the difference of the two scores matters: context = sigmoid(difference), object = sigmoid(-difference). So each
+//! node needs three numbers: its difference as a source, as a target and as a node. A self-loop of the data has no
+//! share: the convolution that uses the shares gives every node a loop of weight 1 instead.
 
 use std::ops::Range;
 

@@ -7,8 +7,8 @@
 //! BN(x) W^T = x (W diag(s))^T + W t
 //! ```
 //!
-//! Of d_z, the gradient before the ReLU, the way back needs M = x^T d_z, which is as sparse, and r = sum over nodes of
-//! d_z:
+//! With d_z the gradient before the ReLU, the backward pass needs M = x^T d_z, which is a sparse product too, and r =
+//! sum over nodes of d_z:
 //!
 //! ```text
 //! d_W_fc    = s_c M_cf + t_c r_f          d_bias_c = d_t_c = sum_f W_fc r_f
@@ -29,8 +29,8 @@ use crate::whole_graph::WholeGraph;
 /// Features per chunk.
 const CHUNK_FEATURES: usize = 64;
 
-/// Normalisation of the features and the map to the hidden width. As in CAL, the map has no bias: the normalisation
-/// has.
+/// Normalisation of the features and the map to the hidden width. As in CAL, the map has no bias, because the
+/// normalisation has one.
 #[derive(Debug, Clone)]
 pub(super) struct Stem {
     norm: BatchNorm,
@@ -39,13 +39,13 @@ pub(super) struct Stem {
     hidden: usize,
 }
 
-/// What a pass leaves, and room for the way back.
+/// The results of a pass, and buffers of the backward pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StemState<T> {
     statistics: Statistics<T>,
     /// s and t, one after another.
     scale_and_shift: Buffer<T>,
-    /// (W diag(s))^T going forward, M going back.
+    /// (W diag(s))^T in the forward pass, M in the backward pass.
     map: Buffer<T>,
     pub(super) out: Buffer<T>,
 }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::modules::differences::{assert_gradient, noise, values, weighted};
 
-    /// Five nodes with three features, of which the second is never there and the third is dense.
+    /// Five nodes with three features, of which the second is always 0 and the third is dense.
     fn graph(sparse: bool) -> WholeGraph<f64> {
         let x = [1.0, 0.0, 2.0, 0.0, 0.0, -1.0, 3.0, 0.0, 0.5, 0.0, 0.0, 1.5, -2.0, 0.0, 1.0];
         let features = if sparse {

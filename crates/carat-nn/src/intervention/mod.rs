@@ -1,32 +1,33 @@
-//! Class scores of a target as they would be with one of its in-edges deleted, exactly, by computing again only what
-//! that changes.
+//! Class scores of a target with one of its in-edges deleted. They are exact, and only what the deletion changes is
+//! computed again.
 //!
-//! Deleting (i, n) changes layer 1's output at n alone, because nobody else's in-edges are touched. From layer 2 on it
-//! also changes every node that reads a changed one; of those, only the ones that n still depends on matter: at the
-//! output of layer l, the nodes within L - l hops of n. So
+//! Deleting (i, n) changes layer 1's output at n only, because no other node loses an in-edge. From layer 2 on it also
+//! changes every node that reads a changed one. Of those, only the ones that n still depends on matter: at the output
+//! of layer l, the nodes within L - l hops of n. So
 //!
 //! ```text
 //! A_0(n) = {}
 //! A_l(n) = {n} and every j within L - l hops of n that is in A_(l-1)(n) or reads a node in it
 //! ```
 //!
-//! For L = 1 and 2 that is n itself ([`alone`]). Each member of A_l becomes a target of its own: the node once more,
-//! with its changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without the
-//! edge. All targets of all deletions of a layer go through [`Attention::targets`](crate::Attention::targets) together.
+//! For L = 1 and 2 that is n itself ([`target_only`]). Each member of A_l becomes a target of its own: a copy of the
+//! node with its changed input, its changed sources (a self-loop makes n its own source) and, where it is n, without
+//! the edge. One call of [`Attention::targets`](crate::Attention::targets) per layer computes the targets of all
+//! deletions.
 //!
-//! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters:
-//! each deletion has a copy of its graph without the edge, and the copies go through all layers side by side.
+//! Where graphs are classified, every node of a graph counts in its readout, so most of what an edge changes matters.
+//! Each deletion then has a copy of its graph without the edge, and the copies go through all layers together.
 
-mod alone;
+mod target_only;
 
 use std::ops::Range;
 
 use carat_graph::{Block, Blocks, Reach};
 
-use alone::Room;
+use target_only::ThreadBuffers;
 
 use crate::buffer::Buffer;
-use crate::layers::{Known, LayerState, TargetState, Targets};
+use crate::layers::{LayerState, Original, TargetState, Targets};
 use crate::modules::LEAKY_RELU;
 use crate::network::Network;
 use crate::pass::{Buffers, Keep, Plan};
@@ -52,13 +53,13 @@ impl Deletion {
 /// Buffers of deletions. They grow to the largest use and are then reused.
 #[derive(Debug, Default)]
 pub(crate) struct Rerun<T> {
-    /// The nodes to compute again: of the layer below, and of the layer at hand.
+    /// The affected nodes of the layer below, and of the current layer.
     before: Affected,
     now: Affected,
     /// Their in-edges.
     offsets: Vec<usize>,
     sources: Vec<u32>,
-    /// Their own inputs, and what they come to.
+    /// Their own inputs, and their outputs.
     own: Vec<T>,
     out: Buffer<T>,
     state: TargetState<T>,
@@ -66,15 +67,15 @@ pub(crate) struct Rerun<T> {
     /// The deleted edges.
     lost: Vec<u32>,
     reach: Reach,
-    /// Each thread's buffers for deletions that change no node but their target.
-    rooms: Vec<Room<T>>,
-    /// For the deletion at hand, 1 + the row of every node affected in the layer below; 0 elsewhere.
+    /// Each thread's buffers for deletions that change only their target.
+    thread_buffers: Vec<ThreadBuffers<T>>,
+    /// For the current deletion, 1 + the row of every node affected in the layer below; 0 elsewhere.
     row_of: Vec<u32>,
     /// The pass over the graph without some edges, or over copies of graphs.
     second: Buffers<T>,
 }
 
-/// Nodes that deletions affect, deletion by deletion.
+/// The nodes that each deletion affects, one deletion after another.
 #[derive(Debug, Clone, Default)]
 struct Affected {
     nodes: Vec<u32>,
@@ -94,15 +95,14 @@ impl Affected {
     }
 }
 
-/// In-edges computed again at once; bounds the memory that deletions on a large graph take.
+/// Most in-edges that are computed again at a time. Bounds the memory that deletions on a large graph take.
 const MOST_EDGES: usize = 1 << 18;
 
-/// Nodes and edges of the copies of graphs that are computed at once.
+/// Most nodes and edges in the copies of graphs that are computed at a time.
 const MOST_IN_COPIES: usize = 1 << 16;
 
 impl<T: Real> Network<T> {
-    /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` are of a pass that kept every layer's
-    /// output.
+    /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` must hold every layer's output.
     pub(crate) fn scores_without(
         &self,
         blocks: &Blocks,
@@ -116,7 +116,7 @@ impl<T: Real> Network<T> {
         if blocks.graphs().is_some() {
             return self.graph_scores_without(blocks, deletions, buffers, rerun, scores);
         }
-        // A deletion leaves the target's own encoding alone.
+        // Deletions do not change the target's own encoding.
         let classifier = &self.places.classifier;
         classifier.own_scores(self.parameters(), &buffers.joined, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
@@ -124,9 +124,9 @@ impl<T: Real> Network<T> {
             let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
             row.contains(&(d.edge as usize))
         }));
-        if alone::are_alone(blocks, deletions) {
-            let Rerun { own_scores, rooms, .. } = rerun;
-            return self.scores_alone(blocks, deletions, buffers, own_scores, rooms, scores);
+        if target_only::change_only_targets(blocks, deletions) {
+            let Rerun { own_scores, thread_buffers, .. } = rerun;
+            return self.target_only_scores(blocks, deletions, buffers, own_scores, thread_buffers, scores);
         }
         let mut start = 0;
         while start < deletions.len() {
@@ -147,8 +147,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those of the pass without the
-    /// edges.
+    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those without the edges.
     pub(crate) fn scores_without_all(
         &self,
         blocks: &Blocks,
@@ -156,7 +155,7 @@ impl<T: Real> Network<T> {
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
     ) {
-        // Deletions leave the encodings alone.
+        // Deletions do not change the encodings.
         rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
         rerun.second.h[0].clear();
         rerun.second.h[0].extend_from_slice(&buffers.h[0]);
@@ -165,7 +164,7 @@ impl<T: Real> Network<T> {
         scores.clone_from(&rerun.second.scores);
     }
 
-    /// The same as [`Network::scores_without`] for graphs, by a copy of its graph for every deletion.
+    /// As [`Network::scores_without`], for graphs: computes a copy of the graph for every deletion.
     fn graph_scores_without(
         &self,
         blocks: &Blocks,
@@ -189,7 +188,7 @@ impl<T: Real> Network<T> {
             let end = start + deletions[start..].iter().take_while(fits).count().max(1);
             let now = &deletions[start..end];
             let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
-            // Deletions leave the encodings alone.
+            // Deletions do not change the encodings.
             rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
             let encoded = &mut rerun.second.h[0];
             encoded.clear();
@@ -221,16 +220,16 @@ impl<T: Real> Network<T> {
                 self.attention.sources(layer, sources, state);
             }
             let Rerun { offsets, sources: list, own, out, lost, state: targets, now, before, .. } = rerun;
-            // The first layer's inputs are as they were.
-            let known = (l == 0).then_some(Known { state: before_deletion, block, rows: &now.nodes, lost });
+            // Deletions do not change the first layer's inputs.
+            let original = (l == 0).then_some(Original { state: before_deletion, block, rows: &now.nodes, lost });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
-            let rows = Targets { offsets, sources: list, h: own, products: None, known };
-            // Rows of the next layer's input follow those of the pass with all edges.
+            let rows = Targets { offsets, sources: list, h: own, products: None, original };
+            // In the next layer's input, the new rows stand after those of the pass with all edges.
             let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
             let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
             out.resize(kept + now.nodes.len() * hidden, T::ZERO);
             self.attention.targets(layer, state, rows, &mut out[kept..], targets);
-            self.between.forward(&mut out[kept..]);
+            self.layer_activation.forward(&mut out[kept..]);
             buffers.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
@@ -240,8 +239,8 @@ impl<T: Real> Network<T> {
 }
 
 impl<T: Real> Rerun<T> {
-    /// Lists the nodes of a layer that the deletions affect, with their in-edges. True when one of them reads a node
-    /// that is changed itself; such sources are numbered from `sources` on, in the order of `before`.
+    /// Lists the nodes of a layer that the deletions affect, with their in-edges. Returns true if one of them reads a
+    /// changed node. Such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
         let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
         now.clear();
@@ -285,8 +284,8 @@ impl<T: Real> Rerun<T> {
         reads_changed
     }
 
-    /// Collects the affected nodes' own inputs: changed ones stand in `h` from row `sources` on. True, and nothing is
-    /// collected, where they are just those rows in that order.
+    /// Collects the affected nodes' own inputs; changed ones stand in `h` from row `sources` on. Returns true, and
+    /// collects nothing, where the inputs are exactly those rows in that order.
     fn gather(&mut self, h: &[T], sources: usize, hidden: usize) -> bool {
         let Self { before, now, own, row_of, .. } = self;
         if before.nodes == now.nodes && before.ends == now.ends {
@@ -312,7 +311,7 @@ impl<T: Real> Rerun<T> {
     }
 }
 
-/// In-edges that a deletion may have computed again in one layer.
+/// In-edges that a deletion may compute again in one layer.
 fn cost(reach: &mut Reach, blocks: &Blocks, target: u32, hops: usize) -> usize {
     let block = blocks.layer(0);
     if hops == 0 {

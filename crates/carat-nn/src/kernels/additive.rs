@@ -33,7 +33,7 @@ impl<'a, T> HeadColumns<'a, T> {
     }
 }
 
-/// What one target's gradients are made of.
+/// The terms of one target's gradients.
 pub(crate) struct TargetSide<'a, S, T> {
     pub(crate) simd: S,
     pub(crate) l: HeadColumns<'a, T>,
@@ -43,7 +43,7 @@ pub(crate) struct TargetSide<'a, S, T> {
     pub(crate) neighbours: &'a [u32],
     /// Gradients of the scores, in-edges x heads.
     pub(crate) d_score: &'a [T],
-    /// Written.
+    /// Overwritten.
     pub(crate) d_r: &'a mut [T],
     /// Added to.
     pub(crate) d_att: &'a mut [T],
@@ -95,7 +95,7 @@ impl<S: Simd, T: Real> ColumnKernel<S, T> for TargetSide<'_, S, T> {
     }
 }
 
-/// What one source's gradient is made of.
+/// The terms of one source's gradient.
 pub(crate) struct SourceSide<'a, S, T> {
     pub(crate) simd: S,
     pub(crate) l: &'a [T],
@@ -107,10 +107,10 @@ pub(crate) struct SourceSide<'a, S, T> {
     /// Attention and gradients of the scores, edges x heads.
     pub(crate) alpha: &'a [T],
     pub(crate) d_score: &'a [T],
-    /// Gradients of the targets' outputs, and what a head counts in them.
+    /// Gradients of the targets' outputs, and the factor of a head in them.
     pub(crate) d_out: &'a [T],
     pub(crate) share: T,
-    /// Written.
+    /// Overwritten.
     pub(crate) d_l: &'a mut [T],
 }
 

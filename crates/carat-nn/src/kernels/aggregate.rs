@@ -7,12 +7,12 @@
 //! ```
 //!
 //! Values are linear in h and heads are averaged, so the layer multiplies agg by its value matrix afterwards, once per
-//! target instead of once per source. What a score is, the attention kind decides by implementing [`Score`].
+//! target instead of once per source. Attention kinds define their scores by implementing [`Score`].
 
 use pulp::Simd;
 
 use super::heads::{ListedRows, RowList, by_heads, dots_by_head, sums_by_head};
-use super::in_edges::{Before, InEdges};
+use super::in_edges::{InEdges, LostEdges};
 use super::prefetch::{Lookahead, prefetch_edges, prefetch_row};
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use super::{softmax, vector};
@@ -33,7 +33,7 @@ pub(crate) fn source_chunks(block: &Block<'_>) -> Chunks {
     Chunks::pairs(block.num_sources(), CHUNK_EDGES / 3)
 }
 
-/// What every pass over in-edges needs to know.
+/// What every pass over in-edges reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape<'a, T> {
     pub(crate) targets: InEdges<'a>,
@@ -57,7 +57,7 @@ impl<'a, T> Shape<'a, T> {
     }
 }
 
-/// How an attention kind scores edges, and what the gradients of the scores do to its own per-target values.
+/// How an attention kind scores edges, and how the gradients of the scores reach its own per-target values.
 pub(crate) trait Score<T: Real>: Copy + Send + Sync {
     /// Values per target that [`Score::backward_row`] fills.
     fn target_width(&self) -> usize;
@@ -70,15 +70,16 @@ pub(crate) trait Score<T: Real>: Copy + Send + Sync {
     fn backward_row<S: Simd>(&self, simd: S, shape: Shape<'_, T>, target: usize, d_score: &mut [T], d_target: &mut [T]);
 }
 
-/// What the gradients of the scores do to the sources, beyond the weighted sum of their inputs.
+/// How the gradients of the scores reach the sources, besides the weighted sum of their inputs.
 pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
-    /// Values per source, the sums over its out-edges of the scores' gradients: `heads`, or 0 where nobody asks.
+    /// Values per source, the sums over its out-edges of the scores' gradients: `heads`, or 0 where they are not
+    /// needed.
     fn source_width(&self) -> usize;
 
     /// Values that [`SourceGradient::finish`] sums over all sources.
     fn sum_width(&self) -> usize;
 
-    /// Asks for what [`SourceGradient::edge_rows`] will soon read of a target, if there is such a one.
+    /// Prefetches what [`SourceGradient::edge_rows`] will soon read of a target, if there is one.
     fn ask_for(&self, target: u32);
 
     /// Adds what an edge to `target` with this score gradient contributes to the gradient of its source's h.
@@ -91,20 +92,20 @@ pub(crate) trait SourceGradient<T: Real>: Copy + Send + Sync {
     fn finish<S: Simd>(&self, simd: S, shape: Shape<'_, T>, first: usize, d_source: &[T], sums: &mut [T]);
 }
 
-/// Sums that were computed before, when the targets had one in-edge more.
+/// Sums of the original targets, which have one more in-edge.
 #[derive(Clone, Copy)]
-pub(crate) struct KnownSums<'a, T> {
-    pub(crate) before: Before<'a, T>,
-    /// By target of then.
+pub(crate) struct OriginalSums<'a, T> {
+    pub(crate) edges: LostEdges<'a, T>,
+    /// By original target.
     pub(crate) aggregate: &'a [T],
 }
 
-/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). Of targets that are known but for
-/// an in-edge, the score has the own values of then, and attention is filled only where it is needed.
+/// Forward: fills `alpha` (edges x heads) and `aggregate` (targets x heads x width). For targets with an original, the
+/// scores use the original's own values, and attention is filled only where it is needed.
 pub(crate) fn forward<T: Real>(
     shape: Shape<'_, T>,
     score: impl Score<T>,
-    known: Option<KnownSums<'_, T>>,
+    original: Option<OriginalSums<'_, T>>,
     alpha: &mut [T],
     aggregate: &mut [T],
 ) {
@@ -112,19 +113,19 @@ pub(crate) fn forward<T: Real>(
     target_chunks(offsets).run(
         (EdgeRows::new(alpha, offsets, shape.heads), Rows::new(aggregate, shape.heads * shape.width)),
         |range, (alpha, aggregate)| {
-            forward_rows(shape, score, known, range.start, (alpha.into_slice(), aggregate.into_slice()));
+            forward_rows(shape, score, original, range.start, (alpha.into_slice(), aggregate.into_slice()));
         },
     );
 }
 
-/// [`forward`] of some targets, from target `first` on, on this thread alone.
+/// [`forward`] of some targets, from target `first` on, on the current thread.
 #[pulp::with_simd(forward_rows = T::machine())]
 #[inline(always)]
 pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     simd: S,
     shape: Shape<'a, T>,
     score: C,
-    known: Option<KnownSums<'a, T>>,
+    original: Option<OriginalSums<'a, T>>,
     first: usize,
     (alpha, aggregate): (&'a mut [T], &'a mut [T]),
 ) {
@@ -134,14 +135,14 @@ pub(crate) fn forward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let mut own = j;
-        if let Some(KnownSums { before, aggregate: known }) = known {
-            own = before.rows[j] as usize;
-            if let Some((source, lost)) = before.lost(j, heads) {
-                let before = &known[own * heads * width..];
-                for ((aggregate, before), &lost) in
-                    aggregate.chunks_exact_mut(width).zip(before.chunks_exact(width)).zip(lost)
+        if let Some(OriginalSums { edges, aggregate: sums }) = original {
+            own = edges.rows[j] as usize;
+            if let Some((source, lost)) = edges.lost(j, heads) {
+                let sums = &sums[own * heads * width..];
+                for ((aggregate, sum), &lost) in
+                    aggregate.chunks_exact_mut(width).zip(sums.chunks_exact(width)).zip(lost)
                 {
-                    vector::subtract_share(simd, aggregate, before, lost, shape.source(source));
+                    vector::subtract_share(simd, aggregate, sum, lost, shape.source(source));
                 }
                 continue;
             }
@@ -190,7 +191,7 @@ pub(crate) struct Gradients<'a, T> {
     pub(crate) d_score: &'a [T],
 }
 
-/// How the gradients of sums over in-edges reach the rows that were summed.
+/// How the gradients of sums over in-edges reach the summed rows.
 pub(crate) trait SumGradients<T: Real>: Copy + Send + Sync {
     /// Attention and the gradients of the scores, edges x heads.
     fn by_edge(&self) -> [&[T]; 2];
@@ -198,10 +199,10 @@ pub(crate) trait SumGradients<T: Real>: Copy + Send + Sync {
     /// The rows that [`SumGradients::edge_rows`] reads, anywhere among them.
     fn rows(&self) -> &[T];
 
-    /// Asks for what it will soon read of a target, if there is such a one.
+    /// Prefetches what it will soon read of a target, if there is one.
     fn ask_for(&self, shape: Shape<'_, T>, target: u32);
 
-    /// Adds what an edge to `target` brings its source.
+    /// Adds what an edge to `target` contributes to the gradient of its source.
     fn edge_rows(&self, shape: Shape<'_, T>, target: usize, edge: usize, d_h: &mut impl RowSums<T, 1>);
 }
 
@@ -270,8 +271,8 @@ fn backward_rows_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients bring, alpha_ijk d_agg_jk as a rule,
-/// and the kind's own part; fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
+/// Backward over sources: d_h_i = sum over out-edges of what the sums' gradients contribute, usually alpha_ijk
+/// d_agg_jk, plus the kind's own part. Fills `d_source`, and `sums` with one row per chunk of [`source_chunks`].
 pub(crate) fn backward_sources<T: Real>(
     block: Block<'_>,
     shape: Shape<'_, T>,
@@ -337,8 +338,7 @@ fn out_edge_sums<T: Real, const H: usize>(block: Block<'_>, source: usize, value
     sums[first..first + H].copy_from_slice(&some);
 }
 
-/// All that the gradient of one source's h is the sum of: what the gradients of the sums bring that it went into, and
-/// the kind's own part.
+/// The terms of the gradient of one source's h: what the gradients of its sums contribute, and the kind's own part.
 struct SourceRows<'a, T, C, G> {
     block: Block<'a>,
     shape: Shape<'a, T>,

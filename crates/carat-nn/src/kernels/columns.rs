@@ -1,14 +1,14 @@
-//! Walks over the columns of rows in pieces of a few vectors, so that a kernel's sums stay in registers while rows go
-//! by.
+//! Loops over the columns of rows in pieces of a few vectors, so that a kernel's sums stay in registers from row to
+//! row.
 //!
-//! The last vector of a row that is not a whole number of them ends with the row and overlaps the one before it. Both
-//! belong to one piece, which reads all it needs before it writes, so that the overlap is computed twice and right.
+//! Where a row is not a whole number of vectors, the last vector ends with the row and overlaps the one before it. Both
+//! belong to one piece, which reads all it needs before it writes, so both compute the same numbers in the overlap.
 
 use pulp::Simd;
 
 use crate::real::Real;
 
-/// What is done with a piece of N vectors.
+/// The work on a piece of N vectors.
 pub(crate) trait ColumnKernel<S: Simd, T: Real> {
     /// Computes the columns of one piece.
     fn piece<const N: usize>(&mut self, columns: Columns<S, N>);
@@ -26,7 +26,7 @@ impl<S: Simd, const N: usize> Columns<S, N> {
     /// These columns of a row.
     #[inline(always)]
     pub(crate) fn load<T: Real>(&self, row: &[T]) -> [T::Vector<S>; N] {
-        // Cut once, so that the loop has nothing to check.
+        // Sliced once, so that the loop needs no bounds checks.
         let body = &T::vectors(self.simd, &row[self.at..])[..N - 1];
         let mut values = [T::load(self.simd, &row[self.last..]); N];
         values[..N - 1].copy_from_slice(body);

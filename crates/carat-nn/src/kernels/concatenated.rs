@@ -7,8 +7,8 @@
 //! source_ik = a_src_k . v_ik        target_jk = a_dst_k . v_jk
 //! ```
 //!
-//! Values are projected before they are summed, because a sum of C columns per head costs K times less than one of all
-//! inputs, which is what layers that average their heads take.
+//! Values are projected before they are summed: a sum of C columns per head costs K times less than a sum of whole
+//! inputs, as computed by layers that average their heads.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -48,7 +48,7 @@ impl<'a, T: Real> Shape<'a, T> {
     }
 }
 
-/// What came out of the forward pass and what arrives on the way back.
+/// The results of the forward pass, and the gradient that the backward pass starts from.
 #[derive(Clone, Copy)]
 pub(crate) struct Saved<'a, T> {
     /// Attention, edges x heads.
@@ -191,7 +191,7 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// What the pass over sources reads beside [`Saved`]: the scores' gradients, and a = [a_src, a_dst].
+/// What the pass over sources reads besides [`Saved`]: the scores' gradients, and a = [a_src, a_dst].
 #[derive(Clone, Copy)]
 pub(crate) struct ScoreGradients<'a, T> {
     pub(crate) d_score: &'a [T],
@@ -249,7 +249,7 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// All that one head's part of a source's gradient is the sum of.
+/// The terms of one head's part of a source's gradient.
 struct OutRows<'a, T> {
     shape: Shape<'a, T>,
     saved: Saved<'a, T>,

@@ -1,11 +1,11 @@
-//! Sums over in-edges where every edge has one weight, and so has the node itself:
+//! Sums over in-edges where every edge, and every node itself, has one weight:
 //!
 //! ```text
 //! out_j = own_j h_j + sum over in-edges (i, j) of w_ij h_i
 //! ```
 //!
-//! and its gradients. A graph convolution is this with weights that degrees decide; where weights are learned, they
-//! have a gradient too.
+//! and its gradients. In a graph convolution degrees decide the weights. Where weights are learned, they have gradients
+//! too.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -32,7 +32,7 @@ pub(crate) fn forward<T: Real>(block: Block<'_>, weights: Weights<'_, T>, h: &[T
     });
 }
 
-/// From the gradient of `out` to that of `h`, all of which is written: d_h_i = own_i d_i + sum over out-edges w_ij d_j.
+/// From the gradient of `out` to that of `h`, which is overwritten: d_h_i = own_i d_i + sum over out-edges w_ij d_j.
 pub(crate) fn backward<T: Real>(block: Block<'_>, weights: Weights<'_, T>, d_out: &[T], width: usize, d_h: &mut [T]) {
     source_chunks(&block).run(Rows::new(d_h, width), |range, d_h| {
         backward_rows(block, weights, d_out, range.start, width, d_h.into_slice());

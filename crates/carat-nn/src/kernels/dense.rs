@@ -35,7 +35,7 @@ fn affine_then<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: 
     });
 }
 
-/// Columns up to which a product is made of one sum for each of them; a GEMM would leave most of its vectors empty.
+/// Most columns for which a product computes one sum per column. A GEMM would leave most of its vectors empty.
 const FEW: usize = 16;
 
 /// Rows per chunk of a product with few columns, at least.
@@ -54,7 +54,7 @@ pub(crate) fn product_chunks(rows: usize, columns: usize, terms: usize) -> Chunk
     if columns <= FEW { Chunks::pairs(rows, NARROW_ROWS) } else { row_chunks(rows, columns * terms) }
 }
 
-/// [`add_products`] on this thread alone.
+/// [`add_products`] on the current thread.
 pub(crate) fn add_products_here<T: Real>(out: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>, row: Option<&[T]>) {
     if let Some(row) = row {
         fill_rows(out, row);
@@ -113,7 +113,7 @@ fn add_column_sums_here_simd<'a, S: Simd, T: Real>(simd: S, sums: &'a mut [T], m
     }
 }
 
-/// sums = the column sums of a row-major matrix as wide as `sums`, on this thread alone.
+/// sums = the column sums of a row-major matrix as wide as `sums`, on the current thread.
 pub(crate) fn write_column_sums_here<T: Real>(sums: &mut [T], matrix: &[T]) {
     sums.fill(T::ZERO);
     add_column_sums_here(sums, matrix);
@@ -170,8 +170,8 @@ pub(crate) fn leaky_relu_backward_in_place_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// gradient = (gradient + addition) * LeakyReLU'(input), where the addition is to the first rows; the derivative is
-/// told from the output, which has the input's sign. Writes the sums of the columns. One pass over the gradient.
+/// gradient = (gradient + addition) * LeakyReLU'(input), where the addition is to the first rows. The derivative is
+/// computed from the output, which has the input's sign. Writes the sums of the columns. One pass over the gradient.
 pub(crate) fn add_rows_leaky_relu_backward<T: Real>(
     gradient: &mut [T],
     addition: Matrix<'_, T>,

@@ -1,5 +1,5 @@
-//! Heads in groups of up to three, which kernels take side by side: their sums fit the registers together, and where
-//! each would wait for its last result they wait at once.
+//! Heads in groups of up to three, which kernels compute side by side: the sums of a group fit into registers, and
+//! their latencies overlap.
 
 use pulp::Simd;
 
@@ -8,14 +8,14 @@ use super::vector;
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::real::Real;
 
-/// How many of the `left` heads to take next: three, but never one alone after three.
+/// How many of the `left` heads to take next: three, unless that leaves a single one.
 #[inline(always)]
 pub(crate) fn head_group(left: usize) -> usize {
     if left == 4 { 2 } else { left.min(3) }
 }
 
-/// For every group of heads, `$work` with `$first` as the group's first head and the constant `$group` as its number of
-/// heads. A macro, because a closure cannot have the number as a constant.
+/// Runs `$work` for every group of heads, with `$first` as the group's first head and the constant `$group` as its
+/// number of heads. A macro, because a closure cannot take the number as a constant.
 macro_rules! by_heads {
     ($heads:expr, |$first:ident, $group:ident| $work:expr) => {{
         let heads: usize = $heads;
@@ -74,11 +74,11 @@ pub(crate) trait RowList<T>: Copy {
     /// The row at a place of the list.
     fn row(&self, at: usize) -> &[T];
 
-    /// Asks for a row that will soon be needed.
+    /// Prefetches a row that will soon be needed.
     fn ask_ahead(&self, at: usize);
 }
 
-/// Rows of h that a list of their numbers names.
+/// Rows of h, given by a list of their numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct ListedRows<'a, T> {
     pub(crate) list: &'a [u32],
@@ -102,7 +102,7 @@ impl<T: Real> RowList<T> for ListedRows<'_, T> {
     }
 }
 
-/// All rows of a matrix. They lie in order, so the machine asks for them by itself.
+/// All rows of a matrix. They are contiguous, so the processor prefetches them by itself.
 #[derive(Clone, Copy)]
 pub(crate) struct ConsecutiveRows<'a, T> {
     pub(crate) rows: &'a [T],

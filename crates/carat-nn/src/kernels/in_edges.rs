@@ -1,4 +1,4 @@
-//! What kernels know of the targets at hand: their in-edges, and what they came to with one more.
+//! The in-edges of targets, and the in-edges that some of them have lost.
 
 use carat_graph::Block;
 
@@ -25,35 +25,36 @@ impl<'a> InEdges<'a> {
         &self.sources[self.offsets[target]..self.offsets[target + 1]]
     }
 
-    /// Sources of target j's in-edges and of all that stand after them, for passes that look ahead.
+    /// Sources of target j's in-edges and of all edges after them, for passes that look ahead.
     #[inline(always)]
     pub(crate) fn neighbours_from(&self, target: usize) -> &'a [u32] {
         &self.sources[self.offsets[target]..]
     }
 }
 
-/// Targets that were computed before, when they had one in-edge more.
+/// Targets that have lost one in-edge since their originals were computed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Before<'a, T> {
-    /// The block whose targets they were.
+pub(crate) struct LostEdges<'a, T> {
+    /// The block of the originals.
     pub(crate) block: Block<'a>,
     /// The attention of its edges, edges x heads.
     pub(crate) alpha: &'a [T],
-    /// For each target of now, its number then.
+    /// For each target, the number of its original.
     pub(crate) rows: &'a [u32],
-    /// The in-edge that it has lost since.
+    /// The in-edge that each target has lost.
     pub(crate) lost: &'a [u32],
 }
 
-/// Attention up to which the other in-edges' sum is found by subtraction: it then loses two bits at most.
+/// The largest attention of a lost in-edge for which subtraction gives the sum over the others. It loses two bits at
+/// most.
 const MOST_LOST: f64 = 0.75;
 
-impl<'a, T: Real> Before<'a, T> {
-    /// The source of the in-edge that a target has lost and the attention it had, by head; nothing where one head had
-    /// nearly all its attention on it, so that subtraction would leave nothing but rounding errors.
+impl<'a, T: Real> LostEdges<'a, T> {
+    /// The source of the in-edge that a target has lost, and the attention it had, by head. `None` where one head had
+    /// nearly all its attention on it, so that subtraction would leave only rounding errors.
     ///
-    /// Attention a that the other in-edges had becomes a / (1 - lost), and so sums of what they offer become
-    /// (sum - lost * offer) / (1 - lost).
+    /// The attention a of another in-edge becomes a / (1 - lost). So a sum of the sources' values becomes (sum - lost *
+    /// value) / (1 - lost), where `value` is that of the lost in-edge's source.
     #[inline(always)]
     pub(crate) fn lost(&self, target: usize, heads: usize) -> Option<(u32, &'a [T])> {
         let edge = self.lost[target] as usize;

@@ -4,7 +4,7 @@
 //! mean_c = (1/N) sum_n x_nc           variance_c = (1/N) sum_n (x_nc - mean_c)^2
 //! ```
 //!
-//! Two passes, because the difference of large sums loses what a sum of small differences keeps.
+//! Two passes: the difference of two large sums loses the precision that a sum of small differences keeps.
 
 use pulp::Simd;
 
@@ -42,7 +42,7 @@ impl<T: Real> Moments<T> {
         Self { mean, variance }
     }
 
-    /// Of a sparse matrix of `rows` rows, given its transpose: zeros that are not stored count.
+    /// Of a sparse matrix of `rows` rows, given its transpose. Zeros that are not stored count too.
     pub(crate) fn of_columns(columns: &Sparse<T>, rows: usize) -> Self {
         let width = columns.offsets.len() - 1;
         let (mut mean, mut variance) = (vec![T::ZERO; width], vec![T::ZERO; width]);

@@ -1,20 +1,20 @@
-//! Asks for a row before it is needed. Neighbours' rows lie anywhere, so the machine cannot guess which comes next, and
-//! on a graph that does not fit its caches it would wait for each.
+//! Prefetches rows. The rows of neighbours lie anywhere in memory, so the processor cannot guess which comes next. On a
+//! graph that is larger than the caches it would wait for each.
 
 use carat_graph::Block;
 
 /// How far passes over the edges of a graph look ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookahead {
-    /// Edges ahead of the one at hand for which rows are asked for.
+    /// Edges between the current one and the one whose row is prefetched.
     pub(crate) rows: usize,
-    /// The same for a few numbers per edge, which need fewer of the loads that can be under way at once.
+    /// The same for a few numbers per edge, which need fewer of the loads that can be in flight at once.
     pub(crate) values: usize,
 }
 
 impl Lookahead {
-    /// For a pass whose edges read anywhere in `matrix`. Where that fits the caches, asking costs more than it saves,
-    /// and the edges asked for are beyond any list's end.
+    /// For a pass whose edges read anywhere in `matrix`. Where the matrix fits into the caches, prefetching costs more
+    /// than it saves, and the edges to prefetch for are beyond the end of any list.
     #[inline(always)]
     pub(crate) fn over<T>(matrix: &[T]) -> Self {
         if size_of_val(matrix) > CACHED_BYTES {
@@ -28,10 +28,10 @@ impl Lookahead {
 /// Bytes that stay in the caches from one pass to the next.
 const CACHED_BYTES: usize = 16 << 20;
 
-/// Bytes that come from memory together.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Begins to load row `row` of a matrix into the cache, where it has so many; changes nothing else.
+/// Starts to load row `row` of a matrix into the cache, if there is such a row. It has no other effect.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(matrix: &[T], row: u32, width: usize) {
     let Some(row) = matrix.get(row as usize * width..(row as usize + 1) * width) else { return };
@@ -48,8 +48,7 @@ pub(crate) fn prefetch_row<T>(matrix: &[T], row: u32, width: usize) {
     }
 }
 
-/// Asks for values by edge, `width` each, that a pass over sources will read some edges after those that leave
-/// `source`.
+/// Prefetches values by edge, `width` each, that a pass over sources will read some edges after those of `source`.
 #[inline(always)]
 pub(crate) fn prefetch_edges<T>(block: Block<'_>, source: usize, ahead: Lookahead, values: [&[T]; 2], width: usize) {
     let (_, edges) = block.out_edges_from(source);

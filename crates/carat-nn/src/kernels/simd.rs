@@ -1,13 +1,13 @@
-//! Vectors of numbers in the width of the machine at hand, for f32 and f64 alike.
+//! Vectors of numbers in the width of the machine's registers, for f32 and f64 alike.
 //!
-//! Kernels whose sums must stay in registers say so with these; a compiler that meets plain loops over arrays of sums
-//! keeps them in memory once there are more than a few.
+//! Kernels whose sums must stay in registers are written with these. From plain loops the compiler keeps more than a
+//! few sums in memory.
 
 use std::marker::PhantomData;
 
 use pulp::{Simd, WithSimd};
 
-/// This machine, as kernels on one kind of number see it.
+/// The machine, as kernels on one type of number see it.
 pub struct Machine<T>(PhantomData<T>);
 
 impl<T: Vectors> Machine<T> {
@@ -18,13 +18,13 @@ impl<T: Vectors> Machine<T> {
     }
 }
 
-/// All vectors there are.
+/// All vector widths.
 #[inline(always)]
 fn dispatch_f32<K: WithSimd>(kernel: K) -> K::Output {
     pulp::Arch::new().dispatch(kernel)
 }
 
-/// All but AVX-512: f64 proves gradients and need not be fast, and each kind of vector is one more kernel to compile.
+/// All but AVX-512: f64 checks gradients and need not be fast, and each width is one more kernel to compile.
 #[inline(always)]
 fn dispatch_f64<K: WithSimd>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
@@ -36,7 +36,7 @@ fn dispatch_f64<K: WithSimd>(kernel: K) -> K::Output {
     pulp::Arch::new().dispatch(kernel)
 }
 
-/// A number that comes in vectors.
+/// A type of number that vectors hold.
 pub trait Vectors: Sized + Copy + 'static {
     /// As many numbers as a register of `S` holds.
     type Vector<S: Simd>: Copy;
@@ -58,11 +58,11 @@ pub trait Vectors: Sized + Copy + 'static {
 
     /// The same number in every place.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
-    /// The first numbers of a slice, which has enough of them.
+    /// The first numbers of a slice, which must be long enough.
     fn load<S: Simd>(simd: S, values: &[Self]) -> Self::Vector<S>;
-    /// A slice as whole vectors; what is left at its end is left out.
+    /// A slice as whole vectors, without the remainder.
     fn vectors<S: Simd>(simd: S, values: &[Self]) -> &[Self::Vector<S>];
-    /// Writes over the first numbers of a slice, which has enough of them.
+    /// Overwrites the first numbers of a slice, which must be long enough.
     fn store<S: Simd>(simd: S, values: &mut [Self], vector: Self::Vector<S>);
     /// a + b
     fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
@@ -188,8 +188,8 @@ vectors!(
     dispatch_f64
 );
 
-/// For a row of `width` numbers that is not a whole number of vectors: 1 in the places of a last vector that a walk by
-/// whole vectors has not visited, 0 in those that it has.
+/// The mask of the last vector of a row of `width` numbers that is not a whole number of vectors: 1 in the places that
+/// a loop over whole vectors has not visited, 0 in the others.
 #[inline(always)]
 pub(crate) fn unvisited<S: Simd, T: Vectors>(simd: S, width: usize) -> T::Vector<S> {
     let lanes = T::lanes::<S>();

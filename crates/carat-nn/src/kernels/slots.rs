@@ -1,14 +1,14 @@
-//! Sums over in-edges of rows that a matrix is still to meet, so that it meets few of them.
+//! Sums over in-edges of rows that are still to be multiplied by a matrix, arranged so that it multiplies few rows.
 //!
-//! A target j has K heads and sums the same rows r_i for each, with weights alpha_ijk. What it wants is the sums of W
-//! r_i + b:
+//! A target j has K heads and sums the same rows r_i for each, with weights alpha_ijk. It needs the sums of W r_i + b:
 //!
 //! ```text
 //! slot_jk = sum_i alpha_ijk r_i         agg_jk = W slot_jk + b                          more in-edges than heads
 //! slot_ji = r_i                         agg_jk = sum_i alpha_ijk (W slot_ji + b)        else
 //! ```
 //!
-//! Either way W meets one row for each head or each in-edge of a target, whichever are fewer: its slots.
+//! Either way W multiplies one row for each head or for each in-edge of a target, whichever are fewer: the target's
+//! slots.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(crate) struct Slots<'a, T> {
     /// Where each target's slots begin, and their number: [`begins`].
     pub(crate) begins: &'a [usize],
     pub(crate) heads: usize,
-    /// How long rows are after the matrix.
+    /// The length of rows after the product with the matrix.
     pub(crate) width: usize,
     /// The rows to sum, which are `heads` x `width` long.
     pub(crate) rows: &'a [T],
@@ -48,7 +48,7 @@ pub(crate) fn begins(block: Block<'_>, heads: usize) -> Vec<usize> {
     begins
 }
 
-/// The in-edges of targets that have more of them than heads.
+/// Number of in-edges of the targets that have more of them than heads.
 pub(crate) fn summed_edges(block: Block<'_>, heads: usize) -> usize {
     block.offsets().windows(2).map(|ends| ends[1] - ends[0]).filter(|&edges| edges > heads).sum()
 }
@@ -88,7 +88,7 @@ impl<'a, T: Real> Slots<'a, T> {
         self.begins[target] - self.begins[first]..self.begins[target + 1] - self.begins[first]
     }
 
-    /// What passes over the edges have to know.
+    /// What every pass over the edges reads.
     pub(crate) fn edge_shape(&self) -> Shape<'a, T> {
         let width = self.heads * self.width;
         Shape { targets: InEdges::of_block(self.block), heads: self.heads, width, h: self.rows }
@@ -145,8 +145,8 @@ fn fill_target<S: Simd, T: Real>(simd: S, slots: Slots<'_, T>, n: usize, first: 
     }
 }
 
-/// For some targets whose slots hold their sources' rows, what the matrix makes of those where it has met all sources:
-/// `outputs`, a row for each.
+/// The products of the matrix with the slots of some targets, where these hold their sources' rows: copied from
+/// `outputs`, the products with all sources.
 pub(crate) fn copy_projected<T: Real>(slots: Slots<'_, T>, targets: Range<usize>, outputs: &[T], projected: &mut [T]) {
     let (first, width) = (targets.start, slots.width);
     for n in targets.filter(|&n| !slots.sums(n)) {
@@ -157,7 +157,7 @@ pub(crate) fn copy_projected<T: Real>(slots: Slots<'_, T>, targets: Range<usize>
     }
 }
 
-/// agg of some targets, from target `first` on, from what the matrix made of their slots, and their attention.
+/// agg of some targets, from target `first` on, from their attention and the products of their slots with the matrix.
 #[pulp::with_simd(collect = T::machine())]
 #[inline(always)]
 pub(crate) fn collect_simd<'a, S: Simd, T: Real>(
@@ -181,7 +181,7 @@ pub(crate) fn collect_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// The way back through [`collect`], given the attention of all targets.
+/// The backward pass of [`collect`], given the attention of all targets.
 #[pulp::with_simd(share_out = T::machine())]
 #[inline(always)]
 pub(crate) fn share_out_simd<'a, S: Simd, T: Real>(
@@ -207,9 +207,9 @@ pub(crate) fn share_out_simd<'a, S: Simd, T: Real>(
     }
 }
 
-/// What the gradients of some targets' scores follow from: attention of all targets and the gradient that reaches the
-/// scores of the first edges directly; of those at hand what the matrix made of their slots, and the gradients of agg
-/// and of the slots.
+/// What the gradients of some targets' scores depend on: the attention of all targets and the gradient that reaches the
+/// scores of the first edges directly; and of these targets the products of their slots with the matrix, and the
+/// gradients of agg and of the slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Saved<'a, T> {
     pub(crate) alpha: &'a [T],
@@ -236,7 +236,7 @@ pub(crate) fn backward_targets_simd<'a, S: Simd, T: Real, C: Score<T>>(
         let n = first + at;
         let d_score = rows_of_mut(d_score, slots.edges_from(n, first), heads);
         if slots.sums(n) {
-            // b adds the same to all of these, which the softmax does not see.
+            // b adds the same to all of these, so it cancels in the softmax.
             let d_slots = rows_of(saved.d_slots, slots.of(n, first), all);
             let neighbours = slots.edge_shape().neighbours(n);
             for (at, d_alpha) in d_score.chunks_exact_mut(heads).enumerate() {
@@ -256,7 +256,7 @@ pub(crate) fn backward_targets_simd<'a, S: Simd, T: Real, C: Score<T>>(
     }
 }
 
-/// What the rows summed have their gradients from.
+/// Where the gradients of the summed rows come from.
 #[derive(Clone, Copy)]
 pub(crate) struct SlotGradients<'a, T> {
     pub(crate) slots: Slots<'a, T>,

@@ -22,7 +22,7 @@ pub(crate) fn attention<S: Simd, T: Real>(simd: S, scores: &mut [T], heads: usiz
     by_heads!(heads, |first, H| divide_by_sum::<T, H>(scores, heads, first));
 }
 
-/// For H heads from head `first` on, side by side: each alone would wait for its last result at every edge.
+/// For H heads from head `first` on, side by side, so that their latencies overlap.
 #[inline(always)]
 fn subtract_largest<T: Real, const H: usize>(scores: &mut [T], heads: usize, first: usize) {
     let mut largest = [T::from_f64(f64::NEG_INFINITY); H];
@@ -67,8 +67,8 @@ fn divide_by_sum<T: Real, const H: usize>(values: &mut [T], heads: usize, first:
 /// d_score_i = alpha_i (d_alpha_i - sum_m alpha_m d_alpha_m) + direct_i
 /// ```
 ///
-/// `values` is where the target's edges stand in `alpha` and in `direct`, the gradient that a loss on attention has
-/// with respect to the scores; `direct` may end before the target's edges begin.
+/// `values` is the range of the target's edges in `alpha` and in `direct`. `direct` is the gradient of a loss on
+/// attention with respect to the scores; it may end before the target's edges begin.
 #[inline(always)]
 pub(crate) fn scores_backward<T: Real>(
     values: Range<usize>,
@@ -120,7 +120,7 @@ pub(crate) fn exp_all_f32<S: Simd>(simd: S, values: &mut [f32]) {
 
 #[inline(always)]
 fn exp_f32<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    /// Added to a small number and taken off again, this rounds to the nearest integer, which it leaves in the low
+    /// Adding this to a small number and subtracting it again rounds to the nearest integer, which is left in the low
     /// bits.
     const ROUND: f32 = 12_582_912.0;
     /// ln 2 in two parts: the first has few bits, so that n times it is exact.

@@ -82,14 +82,14 @@ struct Part<'a, T> {
     values: &'a [T],
 }
 
-/// What happens to each row of the product.
+/// What is applied to each row of the product.
 #[derive(Clone, Copy)]
 enum Each<'a, T> {
     Plain,
     AffineLeakyRelu(&'a [T], T),
 }
 
-/// One sparse row's view of the dense rows it combines.
+/// The dense rows that one sparse row combines.
 struct Combination<'a, T> {
     indices: &'a [u32],
     values: &'a [T],

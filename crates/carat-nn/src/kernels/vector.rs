@@ -43,7 +43,7 @@ pub(crate) fn products<S: Simd, T: Real, const H: usize>(simd: S, x: [&[T]; H], 
     }
     let mut sums = [T::splat(simd, T::ZERO); H];
     let whole = T::vectors(simd, y);
-    // Cut once, so that the loop below has nothing to check.
+    // Sliced once, so that the loop below needs no bounds checks.
     let mut rows = [whole; H];
     for h in 0..H {
         rows[h] = &T::vectors(simd, &x[h][..width])[..whole.len()];
@@ -54,7 +54,7 @@ pub(crate) fn products<S: Simd, T: Real, const H: usize>(simd: S, x: [&[T]; H], 
         }
     }
     if whole.len() * lanes < width {
-        // The last vector again overlaps what has been counted, which counts as 0 now.
+        // The last vector overlaps numbers that are already counted. Here these count as 0.
         let last = width - lanes;
         let y = T::multiply(simd, T::load(simd, &y[last..]), unvisited::<S, T>(simd, width));
         for h in 0..H {

@@ -17,21 +17,21 @@ pub(crate) trait WeightedRows<T, const H: usize> {
     fn add_to(&self, sums: &mut impl RowSums<T, H>);
 }
 
-/// Sums under way. A trait rather than a closure, because only a named function can be inlined by force, and a body
-/// that is not inlined into the kernel is compiled for the plainest machine.
+/// Sums in progress. A trait rather than a closure, because only a named function can be forced inline, and a body that
+/// is not inlined into the kernel is compiled for the baseline machine.
 pub(crate) trait RowSums<T, const H: usize> {
     /// sum_h += weight_h * row
     fn add(&mut self, weights: [T; H], row: &[T]);
 }
 
-/// What a weighted sum begins with.
+/// The initial value of a weighted sum.
 #[derive(Clone, Copy)]
 pub(crate) enum Start<'a, T> {
     /// Zero.
     Zero,
     /// This row.
     Row(&'a [T]),
-    /// What the output holds.
+    /// The present values of the output.
     Output,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn weighted_sums<S: Simd, T: Real, const H: usize>(
     }
 }
 
-/// H sums, to be filled piece by piece.
+/// H sums, filled piece by piece.
 struct Sums<'a, S, T, R, const H: usize> {
     simd: S,
     out: &'a mut [T],
@@ -120,7 +120,7 @@ fn narrow_sums<S: Simd, T: Real, const H: usize>(
     }
 }
 
-/// B columns from column `at`. Those that an earlier piece has finished are left as they are.
+/// B columns from column `at`. Columns that an earlier piece has finished stay unchanged.
 #[inline(always)]
 fn narrow_piece<S: Simd, T: Real, const B: usize, const H: usize>(
     _: S,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
-use crate::kernels::aggregate::{self, Gradients, KnownSums, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, Gradients, OriginalSums, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{ConsecutiveRows, dots_by_head, sums_by_head};
 use crate::kernels::in_edges::InEdges;
@@ -40,7 +40,7 @@ const CHUNK_NODES: usize = 64;
 /// Slope of the LeakyReLU in GAT's and GATv2's scores.
 pub(crate) const SCORE_SLOPE: f64 = 0.2;
 
-/// What sources offer.
+/// What is computed for each source.
 #[derive(Debug, Default)]
 pub(super) struct Sources<T> {
     /// u_src_k . h_i, sources x heads.
@@ -51,18 +51,18 @@ pub(super) struct Sources<T> {
     pub(super) packed: Buffer<T>,
 }
 
-/// What targets come to, beside their attention.
+/// What is computed for each target, besides its attention.
 #[derive(Debug, Default)]
 pub(super) struct Sums<T> {
     /// sum_i alpha_ijk h_i, targets x heads x F.
     pub(super) aggregate: Buffer<T>,
     /// u_dst_k . h_j, targets x heads.
     pub(super) score: Buffer<T>,
-    /// For products, the vectors led through the value matrices.
+    /// For products: the vectors, taken back through the value matrices.
     folded: Buffer<T>,
 }
 
-/// Room for the backward pass.
+/// Buffers of the backward pass.
 #[derive(Debug, Default)]
 pub(super) struct Scratch<T> {
     pub(super) d_aggregate: Buffer<T>,
@@ -70,7 +70,7 @@ pub(super) struct Scratch<T> {
     pub(super) d_score: Buffer<T>,
     /// Of the sources' scores, then of the targets'.
     pub(super) d_node_score: Buffer<T>,
-    /// Summed, then by chunk.
+    /// The sum, then the part of each chunk.
     d_u: Buffer<T>,
 }
 
@@ -154,7 +154,7 @@ impl<T: Real> Attention<T> for Gat {
 }
 
 impl<T: Real> Products<T> for Gat {
-    /// A target's own input takes part in its scores alone: u_dst_k . h_j.
+    /// Only the scores read a target's own input: u_dst_k . h_j.
     fn own_vectors<'a>(&self, LayerShape { width, heads }: LayerShape, sources: &'a State) -> &'a [T] {
         &sources.read::<Sources<T>>().u[heads * width..]
     }
@@ -195,7 +195,7 @@ impl Costs for Gat {
     }
 }
 
-/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which stand in the
+/// The rest of the backward pass, from the gradients of the sums and of the packed value matrices, which are in the
 /// state's scratch.
 pub(super) fn sums_backward<T: Real>(
     layer: Layer<'_, T>,
@@ -247,7 +247,7 @@ pub(super) fn weights_backward<T: Real>(
     });
 }
 
-/// Fills the attention, the sums of the inputs and the targets' own scores; gives the sums.
+/// Fills the attention, the sums of the inputs and the targets' own scores; returns the sums.
 pub(super) fn sum_inputs<'a, T: Real>(
     layer: Layer<'_, T>,
     Sources { score: source_score, u, .. }: &Sources<T>,
@@ -255,9 +255,9 @@ pub(super) fn sum_inputs<'a, T: Real>(
     [alpha, aggregate, target_score]: [&'a mut Buffer<T>; 3],
 ) -> &'a [T] {
     let LayerShape { width, heads } = layer.shape;
-    let known = targets.known.map(|known| (known.before(), known.state.own.read::<Sums<T>>()));
-    let target_score = match (known, targets.products) {
-        (Some((_, known)), _) => &known.score[..],
+    let original = targets.original.map(|original| (original.lost_edges(), original.state.own.read::<Sums<T>>()));
+    let target_score = match (original, targets.products) {
+        (Some((_, sums)), _) => &sums.score[..],
         (None, Some(products)) => products,
         (None, None) => {
             let target_score = sized(target_score, targets.len() * heads);
@@ -269,8 +269,8 @@ pub(super) fn sum_inputs<'a, T: Real>(
     let aggregate = sized(aggregate, targets.len() * heads * width);
     let shape = Shape { targets: targets.edges(), heads, width, h: layer.h };
     let score = GatScore { source_score, target_score, first: 0, heads };
-    let known = known.map(|(before, known)| KnownSums { before, aggregate: &known.aggregate });
-    aggregate::forward(shape, score, known, alpha, aggregate);
+    let original = original.map(|(edges, sums)| OriginalSums { edges, aggregate: &sums.aggregate });
+    aggregate::forward(shape, score, original, alpha, aggregate);
     aggregate
 }
 
@@ -282,7 +282,7 @@ pub(super) fn node_scores<T: Real>(scores: &mut [T], h: &[T], u: &[T], heads: us
     });
 }
 
-/// [`node_scores`] on this thread alone.
+/// [`node_scores`] on the current thread.
 #[pulp::with_simd(node_score_rows = T::machine())]
 #[inline(always)]
 pub(super) fn node_score_rows_simd<'a, S: Simd, T: Real>(
@@ -312,7 +312,7 @@ pub(super) fn prepare<T: Real>(weight: &[T], att: [&[T]; 2], shape: LayerShape, 
     u.truncate(2 * all);
 }
 
-/// What some rows of each W_k contribute to u_k = W_k^T a_k, for both sides.
+/// The contribution of some rows of each W_k to u_k = W_k^T a_k, for both sides.
 #[pulp::with_simd(score_vectors = T::machine())]
 #[inline(always)]
 fn score_vectors_simd<'a, S: Simd, T: Real>(
@@ -385,7 +385,7 @@ impl<T: Real> GatScore<'_, T> {
         &self.target_score[(target - self.first) * self.heads..][..self.heads]
     }
 
-    /// Asks for the sources' scores of as many values as this target has, some edges ahead of them.
+    /// Prefetches as many sources' scores as this target has, some edges ahead of them.
     #[inline(always)]
     fn ask_ahead(&self, shape: Shape<'_, T>, target: usize, values: usize) {
         let ahead = Lookahead::over(shape.h).values;

@@ -1,7 +1,7 @@
-//! Two GAT layers at once: sums first, then both layers' matrices.
+//! Two GAT layers computed together: sums first, then both layers' matrices.
 //!
-//! Nothing stands between two layers but weighted sums and matrices. So the upper layer can sum the lower one's sums,
-//! and the lower one's matrices come afterwards, too:
+//! Between two layers there are only weighted sums and matrices. So the upper layer can sum the lower layer's sums, and
+//! the lower layer's matrices can be applied afterwards:
 //!
 //! ```text
 //! below_jm = sum_i alpha1_ijm h_i                     the lower layer's sums; below_j is all K side by side
@@ -12,14 +12,15 @@
 //! out_n    = (1/K) sum_k W2_k agg_nk + bias2
 //! ```
 //!
-//! W1 then meets at most K slots for each of the upper layer's targets in place of one row for each of its sources:
-//! with three heads 355 instead of 644 on Cora, where few nodes have a label. So do both of W1's gradients.
+//! W1 then multiplies at most K slots for each of the upper layer's targets instead of one row for each of its sources:
+//! with three heads 355 instead of 644 on Cora, where few nodes have a label. The same is true of both of W1's
+//! gradients.
 //!
-//! Deletions read (1/K) W1 below_j + bias1 of every source j itself. Where deletions are to follow, the forward pass
-//! forms those rows and sums them, and only the backward pass has slots.
+//! Deletions read (1/K) W1 below_j + bias1 of every source j. Where deletions follow, the forward pass computes those
+//! rows and sums them, and only the backward pass has slots.
 //!
-//! Everything from the scores to the output belongs to one target and is done for a few targets at a time, forward and
-//! backward, so that each thread finds in its own cache what it has just written.
+//! Everything from the scores to the output is computed for a few targets at a time, forward and backward, so that a
+//! thread's intermediate results stay in its own cache.
 
 use std::ops::Range;
 
@@ -43,31 +44,30 @@ use crate::real::Real;
 use crate::rows::{ChunkRows, Chunks, EdgeRows, Parts, Rows};
 use crate::toolkit::{cut, cut_mut, sized};
 
-/// Multiply-adds of a matrix product that take as long as one of a pass over edges, by which it is decided whether a
-/// pair pays.
+/// Multiply-adds of a matrix product that take as long as one of a pass over edges. Decides whether a pair saves time.
 const EDGE_WORK: usize = 4;
 
-/// The same by which the shares of two threads took equally long on Cora.
+/// The same for the shares of two threads, which took equally long on Cora with it.
 const SHARED_EDGE_WORK: usize = 3;
 
 /// Two GAT layers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GatPair;
 
-/// What the two keep beside their own states.
+/// What the pair keeps besides the states of its layers.
 #[derive(Debug, Default)]
-struct Together<T> {
-    /// v_src and v_dst, or v_dst alone where the outputs between the layers are kept.
+struct PairState<T> {
+    /// v_src and v_dst, or only v_dst where the lower layer's outputs are kept.
     v: Buffer<T>,
-    /// The slots, and what the lower layer makes of them.
+    /// The slots, and their products with the lower layer's matrices.
     slots: Buffer<T>,
     projected: Buffer<T>,
     d_slots: Buffer<T>,
     d_projected: Buffer<T>,
-    /// Gradients that chunks of targets begin: of both layers' matrices and biases.
+    /// The parts of gradients that chunks of targets compute: of both layers' matrices and biases.
     parts: Buffer<T>,
     d_u: Buffer<T>,
-    /// Summed, then by chunk of sources.
+    /// The sum, then the part of each chunk of sources.
     d_v: Buffer<T>,
 }
 
@@ -105,7 +105,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         [lower, upper]: [PairedLayer<'_, T>; 2],
         [lower_state, upper_state]: [&mut LayerState<T>; 2],
         pair: &mut State,
-        between: Option<&mut [T]>,
+        lower_outputs: Option<&mut [T]>,
         out: &mut [T],
     ) {
         let (shape, block) = (lower.layer.shape, upper.block);
@@ -131,9 +131,9 @@ impl<T: Real> LayerPair<T> for GatPair {
             aggregate: sized(aggregate, block.num_targets() * all),
             out,
         };
-        match between {
+        match lower_outputs {
             None => layers.sums_first(u, pair.fill(), outputs),
-            Some(between) => layers.sources_first(u, pair.fill(), between, outputs),
+            Some(lower_outputs) => layers.sources_first(u, pair.fill(), lower_outputs, outputs),
         }
     }
 
@@ -151,7 +151,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         let (all, targets, weights) = (heads * width, block.num_targets(), heads * width * width);
         let [.., d_bias] = cut_mut(d_upper, lengths(shape));
         let [.., d_lower_bias] = cut_mut(d_lower, lengths(shape));
-        let Together { v, slots: filled, projected, d_slots, d_projected, parts, d_u, d_v } = pair.fill();
+        let PairState { v, slots: filled, projected, d_slots, d_projected, parts, d_u, d_v } = pair.fill();
         let Sources { score: source_score, u, packed } = upper_state.sources.read();
         let TargetState { alpha, own } = &upper_state.targets;
         let Sums { aggregate, score: target_score, .. } = own.read();
@@ -159,13 +159,13 @@ impl<T: Real> LayerPair<T> for GatPair {
         let Sources { packed: lower_packed, .. } = lower_state.sources.read();
         let Sums { aggregate: below, .. } = lower_state.targets.own.read();
         let Scratch { d_aggregate: d_below, d_packed: d_lower_packed, .. } = lower_state.scratch.fill();
-        // The forward pass formed the lower layer's outputs and left the slots to be filled here.
+        // The forward pass computed the lower layer's outputs and no slots, so they are filled here.
         let has_outputs = !upper.layer.h.is_empty();
         if has_outputs {
             per_head::fold(v, u, lower_packed, shape);
         }
 
-        // From the output to the scores and the slots, for some targets after another.
+        // From the output to the scores and the slots, a few targets at a time.
         let slots = Slots { block, begins: &slots::begins(block, heads), heads, width, rows: below };
         let (chunks, part_width) = (chunks(slots), 2 * (weights + width));
         let parts = sized(parts, chunks.len() * part_width);
@@ -174,7 +174,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         let (d_source_score, d_target_score) =
             sized(d_node_score, (block.num_sources() + targets) * heads).split_at_mut(block.num_sources() * heads);
         let numbers = (EdgeRows::new(d_score, block.offsets(), heads), Rows::new(d_target_score, heads));
-        let known = (
+        let slot_rows = (
             EdgeRows::new(sized(filled, slots.count() * all), slots.begins, all),
             EdgeRows::new(sized(projected, slots.count() * width), slots.begins, width),
         );
@@ -184,9 +184,9 @@ impl<T: Real> LayerPair<T> for GatPair {
             EdgeRows::new(d_slots, slots.begins, all),
         );
         let score = GatScore { source_score, target_score, first: 0, heads };
-        let outputs = ((numbers, known), wide, ChunkRows::new(parts, &chunks, part_width));
-        chunks.run(outputs, |range, ((numbers, known), wide, part)| {
-            let (filled, projected) = (known.0.into_slice(), known.1.into_slice());
+        let outputs = ((numbers, slot_rows), wide, ChunkRows::new(parts, &chunks, part_width));
+        chunks.run(outputs, |range, ((numbers, slot_rows), wide, part)| {
+            let (filled, projected) = (slot_rows.0.into_slice(), slot_rows.1.into_slice());
             if has_outputs {
                 slots::fill(slots, range.clone(), alpha, filled);
                 slots::copy_projected(slots, range.clone(), upper.layer.h, projected);
@@ -238,7 +238,8 @@ impl<T: Real> LayerPair<T> for GatPair {
     }
 }
 
-/// What the forward pass knows of both layers once the lower one's sums are there: matrices side by side, and biases.
+/// What the forward pass reads of both layers once the lower one's sums are computed: matrices side by side, and
+/// biases.
 #[derive(Clone, Copy)]
 struct Layers<'a, T> {
     block: Block<'a>,
@@ -248,7 +249,7 @@ struct Layers<'a, T> {
     upper: [&'a [T]; 2],
 }
 
-/// What it fills of the upper layer.
+/// What the forward pass fills of the upper layer.
 struct Outputs<'a, T> {
     source_score: &'a mut [T],
     target_score: &'a mut [T],
@@ -258,13 +259,13 @@ struct Outputs<'a, T> {
 }
 
 impl<'a, T: Real> Layers<'a, T> {
-    /// The lower layer's matrices meet the slots.
-    fn sums_first(self, u: &[T], pair: &mut Together<T>, outputs: Outputs<'_, T>) {
+    /// Multiplies the slots by the lower layer's matrices.
+    fn sums_first(self, u: &[T], pair: &mut PairState<T>, outputs: Outputs<'_, T>) {
         let Self { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] } = self;
         let LayerShape { width, heads } = shape;
         let all = heads * width;
         let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
-        let Together { v, slots: filled, projected, .. } = pair;
+        let PairState { v, slots: filled, projected, .. } = pair;
         per_head::fold(v, u, lower_packed, shape);
         let ((v_src, v_dst), (u_src, u_dst)) = (v.split_at(heads * all), u.split_at(all));
         node_scores(source_score, below, v_src, heads);
@@ -290,19 +291,19 @@ impl<'a, T: Real> Layers<'a, T> {
         });
     }
 
-    /// The lower layer's matrices meet the sources of the upper one, for whoever wants to know their outputs.
-    fn sources_first(self, u: &[T], pair: &mut Together<T>, between: &mut [T], outputs: Outputs<'_, T>) {
+    /// Multiplies the sources of the upper layer by the lower layer's matrices, where their outputs are needed.
+    fn sources_first(self, u: &[T], pair: &mut PairState<T>, lower_outputs: &mut [T], outputs: Outputs<'_, T>) {
         let Self { block, shape, lower: [lower_packed, _], upper: [packed, bias], .. } = self;
         let LayerShape { width, heads } = shape;
         let all = heads * width;
         let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
         let (u_src, u_dst) = u.split_at(all);
-        self.source_outputs(between);
-        node_scores(source_score, between, u_src, heads);
+        self.source_outputs(lower_outputs);
+        node_scores(source_score, lower_outputs, u_src, heads);
         let v_dst = &mut pair.v;
         per_head::fold(v_dst, u_dst, lower_packed, shape);
         let constants: Vec<T> = self.bias_scores(u_dst).collect();
-        let edges = Shape { targets: InEdges::of_block(block), heads, width, h: between };
+        let edges = Shape { targets: InEdges::of_block(block), heads, width, h: lower_outputs };
         let numbers = (EdgeRows::new(alpha, block.offsets(), heads), Rows::new(target_score, heads));
         let wide = (Rows::new(aggregate, all), Rows::new(out, width));
         let work = |n: usize| width + block.in_neighbours(n).len() * SHARED_EDGE_WORK;
@@ -319,8 +320,9 @@ impl<'a, T: Real> Layers<'a, T> {
         );
     }
 
-    /// The lower layer's outputs of all nodes that are sources of the upper layer; zero of those that are targets only.
-    fn source_outputs(self, between: &mut [T]) {
+    /// The lower layer's outputs of all nodes that are sources of the upper layer; zero for nodes that are only
+    /// targets.
+    fn source_outputs(self, lower_outputs: &mut [T]) {
         let Self { block, shape, below, lower: [packed, bias], .. } = self;
         let (width, all) = (shape.width, shape.heads * shape.width);
         let targets = block.num_targets();
@@ -328,10 +330,10 @@ impl<'a, T: Real> Layers<'a, T> {
         block.sources().iter().for_each(|&i| is_source[i as usize] = true);
         let both: Vec<usize> = (0..targets).filter(|&n| is_source[n]).collect();
         // Targets come first among the sources. The outputs of those that are sources are computed right before those
-        // of all others, and then moved to their places, none of which lies behind.
+        // of all others, and then moved to their places, which are at the same position or before it.
         let begin = targets - both.len();
         let rows = block.num_sources() - begin;
-        row_chunks(rows, all * width).run(Rows::new(&mut between[begin * width..], width), |range, out| {
+        row_chunks(rows, all * width).run(Rows::new(&mut lower_outputs[begin * width..], width), |range, out| {
             let own = both.get(range.start..).unwrap_or(&[]);
             let own = &own[..own.len().min(range.len())];
             let (own_out, out) = out.into_slice().split_at_mut(own.len() * width);
@@ -341,10 +343,10 @@ impl<'a, T: Real> Layers<'a, T> {
             per_head::average(out, rows_of(below, others, all), packed, bias, shape);
         });
         for (at, &n) in both.iter().enumerate() {
-            between.copy_within((begin + at) * width..(begin + at + 1) * width, n * width);
+            lower_outputs.copy_within((begin + at) * width..(begin + at + 1) * width, n * width);
         }
         for n in (0..targets).filter(|&n| !is_source[n]) {
-            between[n * width..(n + 1) * width].fill(T::ZERO);
+            lower_outputs[n * width..(n + 1) * width].fill(T::ZERO);
         }
     }
 
@@ -384,7 +386,7 @@ fn equal_chunks(targets: usize, work: impl Fn(usize) -> usize, rows: usize, colu
     Chunks::equal(targets, |n| work_before[n], count)
 }
 
-/// The way back through v = (1/K) u W1: the gradient of v, and the parts that W1's has otherwise.
+/// The backward pass of v = (1/K) u W1: the gradient of v, and the other parts of W1's gradient.
 #[derive(Clone, Copy)]
 struct Vectors<'a, T> {
     u: &'a [T],

@@ -13,7 +13,7 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{Attention, Costs, Known, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream};
+use super::{Attention, Costs, Layer, LayerShape, LayerState, Original, State, TargetState, Targets, Upstream};
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
@@ -33,13 +33,13 @@ use carat_graph::Block;
 #[derive(Debug, Clone, Copy)]
 pub struct GatV2;
 
-/// What sources offer: l, sources x heads x F.
+/// What is computed for each source: l, sources x heads x F.
 #[derive(Debug, Default)]
 struct Sources<T> {
     l: Buffer<T>,
 }
 
-/// What targets keep beside their attention.
+/// What is computed for each target, besides its attention.
 #[derive(Debug, Default)]
 struct Projected<T> {
     /// r, targets x heads x F.
@@ -48,7 +48,7 @@ struct Projected<T> {
     sums: Buffer<T>,
 }
 
-/// Room for the backward pass.
+/// Buffers of the backward pass.
 #[derive(Debug, Default)]
 struct Scratch<T> {
     d_l: Buffer<T>,
@@ -97,8 +97,8 @@ impl<T: Real> Attention<T> for GatV2 {
         let [att, _, _, weight_r, bias_r, bias] = cut(layer.parameters, lengths(layer.shape));
         let (Sources { l }, TargetState { alpha, own }) = (sources.read(), state);
         let Projected { r, sums } = own.fill();
-        let r = match targets.known {
-            Some(known) => &known.state.own.read::<Projected<T>>().r[..],
+        let r = match targets.original {
+            Some(original) => &original.state.own.read::<Projected<T>>().r[..],
             None => {
                 let r = sized(r, targets.len() * heads * width);
                 project(r, targets.h, weight_r, bias_r);
@@ -108,7 +108,7 @@ impl<T: Real> Attention<T> for GatV2 {
         let alpha = sized(alpha, targets.num_edges() * heads);
         let view = View { targets, heads, width, att, l, r };
         let chunks = target_chunks(targets.offsets);
-        let sum_width = if targets.known.is_some() { heads * width } else { 0 };
+        let sum_width = if targets.original.is_some() { heads * width } else { 0 };
         let sums = sized(sums, chunks.len() * sum_width);
         let outputs = (
             EdgeRows::new(alpha, targets.offsets, heads),
@@ -200,7 +200,7 @@ fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
     dense::affine(projected, Matrix::new(h, rows, width), Matrix::new(weight, all, width).t(), bias);
 }
 
-/// Everything a pass over the edges reads.
+/// What every pass over the edges reads.
 #[derive(Clone, Copy)]
 struct View<'a, T> {
     targets: Targets<'a, T>,
@@ -235,11 +235,11 @@ impl<T: Real> View<'_, T> {
 
     /// sum_i alpha_ijk l_ik by head, of a target with all its in-edges.
     #[inline(always)]
-    fn sums<S: Simd>(&self, simd: S, known: Known<'_, T>, target: usize, sums: &mut [T]) {
-        let first = known.block.offsets()[target];
+    fn sums<S: Simd>(&self, simd: S, original: Original<'_, T>, target: usize, sums: &mut [T]) {
+        let first = original.block.offsets()[target];
         sums.fill(T::ZERO);
-        for (at, &i) in known.block.in_neighbours(target).iter().enumerate() {
-            let alpha = &known.state.alpha[(first + at) * self.heads..(first + at + 1) * self.heads];
+        for (at, &i) in original.block.in_neighbours(target).iter().enumerate() {
+            let alpha = &original.state.alpha[(first + at) * self.heads..(first + at + 1) * self.heads];
             let rows = sums.chunks_exact_mut(self.width).zip(self.l(i as usize).chunks_exact(self.width));
             for ((sum, l), &alpha) in rows.zip(alpha) {
                 vector::add_scaled(simd, sum, alpha, l);
@@ -275,12 +275,12 @@ fn forward_rows_simd<'a, S: Simd, T: Real>(
         let j = first + row;
         let alpha = &mut alpha[(offsets[j] - offsets[first]) * heads..(offsets[j + 1] - offsets[first]) * heads];
         let mut own = j;
-        if let Some(known) = view.targets.known {
-            own = known.rows[j] as usize;
-            if let Some((source, lost)) = known.before().lost(j, heads) {
-                // Deletions of one target stand together and share its sums.
+        if let Some(original) = view.targets.original {
+            own = original.rows[j] as usize;
+            if let Some((source, lost)) = original.lost_edges().lost(j, heads) {
+                // Deletions of one target follow each other and share its sums.
                 if summed != own {
-                    view.sums(simd, known, own, sums);
+                    view.sums(simd, original, own, sums);
                     summed = own;
                 }
                 out.copy_from_slice(bias);

@@ -24,7 +24,7 @@ pub use gatv2::GatV2;
 pub use kind::AttentionKind;
 pub use optional::{Costs, LayerPair, PairedLayer, Products};
 pub use state::{LayerState, State, TargetState};
-pub use targets::{Known, Targets};
+pub use targets::{Original, Targets};
 pub use transformer::Transformer;
 
 use crate::kernels::softmax;
@@ -56,15 +56,15 @@ pub struct Layer<'a, T> {
 pub struct Upstream<'a, T> {
     /// With respect to the layer's output, targets x F.
     pub d_out: &'a [T],
-    /// With respect to the scores before the softmax, edges x heads, where a loss depends on attention itself: the
-    /// edges of the first targets, or nothing at all.
+    /// With respect to the scores before the softmax, edges x heads, where a loss depends on attention itself: for the
+    /// edges of the first targets, or empty.
     pub d_attention: &'a [T],
 }
 
 impl<T: Real> Upstream<'_, T> {
-    /// From the gradient of one target's attention to that of its scores, in place: back through the softmax, and then
-    /// whatever a loss on attention asks of the scores directly. A kind that leaves the second out cannot be
-    /// regularised, so both are one call.
+    /// Turns the gradient of one target's attention into that of its scores, in place: the backward pass of the
+    /// softmax, plus the gradient that a loss on attention has with respect to the scores. A kind that leaves out the
+    /// second part cannot be regularised, so both are one call.
     ///
     /// `edges` are the target's in-edges in the block, `alpha` the attention of all edges, and `gradient` has `heads`
     /// values for each of the target's.
@@ -76,22 +76,22 @@ impl<T: Real> Upstream<'_, T> {
 
 /// A kind of attention: its parameters, forward pass and hand-derived backward pass.
 ///
-/// The forward pass has two halves, so that the network can compute some targets again with an edge deleted while all
-/// that their sources offer is kept. Interventions and regularisation of a new kind follow from that: nothing else in
-/// carat knows which kind it runs. Two rules keep it so. `targets` reads a target's own input from [`Targets::h`] and
-/// never from [`Layer::h`], because the two differ once an edge is gone. And `backward` leads gradients through
+/// The forward pass has two halves, so that the network can compute some targets again with an edge deleted and reuse
+/// everything that was computed for their sources. So interventions and regularisation work with any kind: nothing else
+/// in carat depends on it. Two rules make this possible. `targets` reads a target's own input from [`Targets::h`] and
+/// never from [`Layer::h`], because the two differ once an edge is deleted. And `backward` takes gradients through
 /// [`Upstream::through_softmax`].
 ///
-/// What only some kinds can do are traits of their own, which the last three methods lead to.
+/// Traits of their own describe what only some kinds can do. The last three methods return them.
 ///
-/// `crates/carat/examples/own_attention.rs` writes a kind in one file, [`crate::toolkit`] has the pieces that most
-/// kinds need, and [`crate::check`] finds what is wrong with one.
+/// `crates/carat/examples/own_attention.rs` implements a kind in one file, [`crate::toolkit`] has tools for most kinds,
+/// and [`crate::check`] finds mistakes in one.
 pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
     /// Names, shapes and initial distributions, as in PyG.
     fn parameters(&self, shape: LayerShape) -> Vec<Parameter>;
 
-    /// Computes what sources offer to every target alike, for the rows of `layer.h` from `first` on; `state` holds the
-    /// rows before `first` already.
+    /// Computes everything of the sources that does not depend on a target, for the rows of `layer.h` from `first` on.
+    /// `state` already holds the rows before `first`.
     fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State);
 
     /// Fills `out` (targets x F) and `state`, attention included. A target without in-edges aggregates to zero.
@@ -104,8 +104,8 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         state: &mut TargetState<T>,
     );
 
-    /// From the gradients of `out` and of the scores: adds to `d_parameters` and writes all of `d_h` (sources x F),
-    /// whatever it held. `state` is as the forward pass over the block's targets left it.
+    /// From the gradients of `out` and of the scores: adds to `d_parameters` and overwrites `d_h` (sources x F).
+    /// `state` is as the forward pass over the block's targets left it.
     fn backward(
         &self,
         layer: Layer<'_, T>,
@@ -116,17 +116,17 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
         d_h: &mut [T],
     );
 
-    /// Products of outputs without the outputs, where the kind has them.
+    /// Products of outputs without the outputs, if the kind supports them.
     fn as_products(&self) -> Option<&dyn Products<T>> {
         None
     }
 
-    /// Two layers at once, where the kind then needs less of them.
+    /// Two layers computed together, if the kind supports that.
     fn as_pair(&self) -> Option<&dyn LayerPair<T>> {
         None
     }
 
-    /// What a training step costs at the least, where the kind tells.
+    /// The least that a training step costs, if the kind states it.
     fn as_costs(&self) -> Option<&dyn Costs> {
         None
     }

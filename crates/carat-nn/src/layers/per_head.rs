@@ -104,8 +104,8 @@ pub(super) fn average_backward<T: Real>(
     multiply(MatrixMut::new(d_input, rows, all), d_out, Matrix::new(packed, width, all), share(heads));
 }
 
-/// Vectors v, rows of F, led back through [`average`]: (1/K) W_k^T v, all heads side by side. They are few, too few to
-/// be shared out.
+/// Vectors v, rows of F, taken back through [`average`]: (1/K) W_k^T v, all heads side by side. They are too few to be
+/// shared over threads.
 pub(super) fn fold<T: Real>(
     folded: &mut Buffer<T>,
     vectors: &[T],

@@ -1,12 +1,12 @@
-//! What attention kinds keep between their calls, each in a type of its own.
+//! What attention kinds keep between their calls. Each kind has types of its own.
 
 use std::any::Any;
 use std::fmt;
 
 use crate::buffer::Buffer;
 
-/// One value of a type that the kind chooses. It is made when it is first filled and then reused step after step, so
-/// that the buffers in it grow once.
+/// One value of a type that the kind chooses. It is made when it is first filled and then reused in every step, so its
+/// buffers are allocated once.
 ///
 /// ```
 /// use carat_nn::{Buffer, State};
@@ -44,12 +44,12 @@ impl fmt::Debug for State {
     }
 }
 
-/// What targets came to.
+/// The results of targets.
 #[derive(Debug, Default)]
 pub struct TargetState<T> {
     /// Attention, edges x heads.
     pub alpha: Buffer<T>,
-    /// Whatever else the kind keeps.
+    /// What else the kind keeps.
     pub own: State,
 }
 
@@ -60,6 +60,6 @@ pub struct LayerState<T> {
     pub sources: State,
     /// From [`Attention::targets`](crate::Attention::targets).
     pub targets: TargetState<T>,
-    /// Room for the backward pass.
+    /// Buffers of the backward pass.
     pub scratch: State,
 }

@@ -3,11 +3,11 @@
 use carat_graph::Block;
 
 use super::state::TargetState;
-use crate::kernels::in_edges::{Before, InEdges};
+use crate::kernels::in_edges::{InEdges, LostEdges};
 
 /// Nodes to compute: each with its in-edges and an input of its own.
 ///
-/// In training they are the layer's targets. To measure what deleting an edge does, they are the same nodes once more,
+/// In training they are the layer's targets. To measure the effect of deleting an edge, they are copies of these nodes
 /// with one in-edge fewer or with a changed input. A kind need not know which.
 #[derive(Debug, Clone, Copy)]
 pub struct Targets<'a, T> {
@@ -18,30 +18,30 @@ pub struct Targets<'a, T> {
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
     /// In place of `h`, its products with the vectors of [`Products::own_vectors`](crate::Products::own_vectors). Only
-    /// kinds that implement that are given it.
+    /// for kinds that implement [`Products`](crate::Products).
     pub products: Option<&'a [T]>,
-    /// Where each target is one that was computed before, less one in-edge: what that came to. A kind may work from
-    /// there instead of computing the target anew, and need not fill the state's attention then.
-    pub known: Option<Known<'a, T>>,
+    /// Given where each target is a copy of an original that has one more in-edge. A kind may derive the target from
+    /// its original instead of computing it anew, and need not fill the state's attention then.
+    pub original: Option<Original<'a, T>>,
 }
 
-/// Targets that were computed before, when they had one in-edge more.
+/// The originals of targets that have lost one in-edge.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a, T> {
-    /// What they came to.
+pub struct Original<'a, T> {
+    /// Their results.
     pub state: &'a TargetState<T>,
-    /// The block whose targets they are.
+    /// Their block.
     pub block: Block<'a>,
-    /// For each target of now, its number then.
+    /// For each target, the number of its original.
     pub rows: &'a [u32],
-    /// The in-edge that it has lost since.
+    /// The in-edge that each target has lost.
     pub lost: &'a [u32],
 }
 
-impl<'a, T> Known<'a, T> {
-    /// The same, as kernels know it.
-    pub(crate) fn before(&self) -> Before<'a, T> {
-        Before { block: self.block, alpha: &self.state.alpha, rows: self.rows, lost: self.lost }
+impl<'a, T> Original<'a, T> {
+    /// The same for kernels.
+    pub(crate) fn lost_edges(&self) -> LostEdges<'a, T> {
+        LostEdges { block: self.block, alpha: &self.state.alpha, rows: self.rows, lost: self.lost }
     }
 }
 
@@ -67,7 +67,7 @@ impl<'a, T> Targets<'a, T> {
         self.edges().in_neighbours(target)
     }
 
-    /// The in-edges alone, for kernels.
+    /// The in-edges, for kernels.
     pub(crate) fn edges(&self) -> InEdges<'a> {
         InEdges { offsets: self.offsets, sources: self.sources }
     }
@@ -75,6 +75,6 @@ impl<'a, T> Targets<'a, T> {
     /// The targets of a layer's block. They are its first sources, so their inputs are the first rows of `h`.
     pub fn of_block(block: Block<'a>, h: &'a [T], width: usize) -> Self {
         let h = &h[..block.num_targets() * width];
-        Self { offsets: block.offsets(), sources: block.sources(), h, products: None, known: None }
+        Self { offsets: block.offsets(), sources: block.sources(), h, products: None, original: None }
     }
 }

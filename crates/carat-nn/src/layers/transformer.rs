@@ -7,13 +7,13 @@
 //! out_j     = (1/K) sum_k sum_i alpha_ijk (W_v,k h_i + b_v,k) + W_skip h_j + b_skip
 //! ```
 //!
-//! The score is h_i . t_jk plus a term that is the same for every i and cancels in the softmax, with
-//! t_jk = W_k,k^T q_jk / sqrt(F). So keys are never formed, b_k has gradient exactly 0, and values are summed over
-//! inputs first: no source is ever projected.
+//! The score is h_i . t_jk plus a term that is the same for every i and cancels in the softmax, with t_jk = W_k,k^T
+//! q_jk / sqrt(F). So keys are never computed, b_k has gradient exactly 0, and values are summed over inputs first: no
+//! source is ever projected.
 //!
-//! Where there are many more nodes than columns, queries are not formed either: t_jk = M_k^T h_j + c_k with
-//! M_k = W_q,k^T W_k,k / sqrt(F) and c_k = W_k,k^T b_q,k / sqrt(F) is one product per target instead of two, forward
-//! and back.
+//! Where there are many more nodes than columns, queries are not computed either: t_jk = M_k^T h_j + c_k with M_k =
+//! W_q,k^T W_k,k / sqrt(F) and c_k = W_k,k^T b_q,k / sqrt(F) is one product per target instead of two, forward and
+//! back.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -21,7 +21,7 @@ use pulp::Simd;
 use super::{Attention, Costs, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream, per_head};
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
-use crate::kernels::aggregate::{self, Gradients, KnownSums, Saved, Score, Shape, SourceGradient};
+use crate::kernels::aggregate::{self, Gradients, OriginalSums, Saved, Score, Shape, SourceGradient};
 use crate::kernels::dense;
 use crate::kernels::heads::{RowList, dots_by_head};
 use crate::kernels::in_edges::InEdges;
@@ -32,7 +32,7 @@ use crate::parameters::{Init, Parameter};
 use crate::real::Real;
 use crate::toolkit::{cut, cut_mut, sized};
 
-/// Nodes per column from which products with the joint matrices save more than making these costs.
+/// Nodes per column from which products with the joint matrices save more than computing these costs.
 const JOINT_FROM: usize = 4;
 
 /// Head k's part of matrices that stand side by side, F rows of K x F.
@@ -49,17 +49,17 @@ fn head_matrix<T>(weight: &[T], k: usize, width: usize) -> Matrix<'_, T> {
 #[derive(Debug, Clone, Copy)]
 pub struct Transformer;
 
-/// What sources offer.
+/// What is computed for each source.
 #[derive(Debug, Default)]
 struct Sources<T> {
     /// The value matrices side by side.
     packed: Buffer<T>,
-    /// The M_k side by side, and c; both empty where they are not worth it.
+    /// The M_k side by side, and c; both empty where they save nothing.
     joint: Buffer<T>,
     joint_bias: Buffer<T>,
 }
 
-/// What targets come to, beside their attention.
+/// What is computed for each target, besides its attention.
 #[derive(Debug, Default)]
 struct Sums<T> {
     /// sum_i alpha_ijk h_i, targets x heads x F.
@@ -69,7 +69,7 @@ struct Sums<T> {
     q: Buffer<T>,
 }
 
-/// Room for the backward pass.
+/// Buffers of the backward pass.
 #[derive(Debug, Default)]
 struct Scratch<T> {
     d_aggregate: Buffer<T>,
@@ -140,10 +140,10 @@ impl<T: Real> Attention<T> for Transformer {
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(layer.parameters, lengths(layer.shape));
         let (Sources { packed, joint, joint_bias }, TargetState { alpha, own }) = (sources.read(), state);
         let Sums { aggregate, t, q } = own.fill();
-        let known = targets.known.map(|known| (known.before(), known.state.own.read::<Sums<T>>()));
+        let original = targets.original.map(|original| (original.lost_edges(), original.state.own.read::<Sums<T>>()));
         let h_targets = Matrix::new(targets.h, rows, width);
-        let t = match known {
-            Some((_, known)) => &known.t[..],
+        let t = match original {
+            Some((_, sums)) => &sums.t[..],
             None if !joint.is_empty() => {
                 let t = sized(t, rows * all);
                 dense::affine(t, h_targets, Matrix::new(joint, width, all), joint_bias);
@@ -162,12 +162,12 @@ impl<T: Real> Attention<T> for Transformer {
         let alpha = sized(alpha, targets.num_edges() * heads);
         let aggregate = sized(aggregate, rows * all);
         let shape = Shape { targets: targets.edges(), heads, width, h: layer.h };
-        let known = known.map(|(before, known)| KnownSums { before, aggregate: &known.aggregate });
-        aggregate::forward(shape, TransformerScore { t, heads, width }, known, alpha, aggregate);
+        let original = original.map(|(edges, sums)| OriginalSums { edges, aggregate: &sums.aggregate });
+        aggregate::forward(shape, TransformerScore { t, heads, width }, original, alpha, aggregate);
 
         per_head::average(out, aggregate, packed, skip_bias, layer.shape);
         multiply_add(MatrixMut::new(out, rows, width), h_targets, Matrix::new(skip, width, width).t(), T::ONE);
-        // Attention sums to 1 where there is an in-edge at all, so b_v arrives whole there and not at all elsewhere.
+        // Attention sums to 1 where there is an in-edge, so the whole of b_v is added there, and nothing elsewhere.
         let mut mean_bias = vec![T::ZERO; width];
         dense::add_column_sums(&mut mean_bias, value_bias);
         let share = T::ONE / T::from_f64(heads as f64);

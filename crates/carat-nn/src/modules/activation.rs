@@ -1,6 +1,6 @@
 //! Activations: y = x where x > 0, and slope x elsewhere. A slope of 0 is ReLU.
 //!
-//! The derivative is told from the output, which has the input's sign.
+//! The derivative is computed from the output, which has the input's sign.
 
 use crate::kernels::dense;
 use crate::matrix::Matrix;
@@ -19,7 +19,7 @@ pub(crate) const LEAKY_RELU: Activation = Activation { slope: 0.01 };
 pub(crate) const RELU: Activation = Activation { slope: 0.0 };
 
 impl Activation {
-    /// The slope, for kernels that apply it on the way.
+    /// The slope, for kernels that apply the activation themselves.
     #[inline]
     pub(crate) fn slope<T: Real>(self) -> T {
         T::from_f64(self.slope)
@@ -30,17 +30,17 @@ impl Activation {
         dense::leaky_relu(values, self.slope());
     }
 
-    /// In place, on this thread alone.
+    /// In place, on the current thread.
     pub(crate) fn forward_here<T: Real>(self, values: &mut [T]) {
         dense::leaky_relu_in_place(values, self.slope());
     }
 
-    /// From the gradient of `out` to that of the input, in place, on this thread alone.
+    /// From the gradient of `out` to that of the input, in place, on the current thread.
     pub(crate) fn backward_here<T: Real>(self, out: &[T], gradient: &mut [T]) {
         dense::leaky_relu_backward_in_place(gradient, out, self.slope());
     }
 
-    /// The same on all threads, with the sums of the gradient's columns, which are a bias's gradient.
+    /// The same on all threads, with the sums of the gradient's columns, which are the gradient of a bias.
     pub(crate) fn backward<T: Real>(self, out: &[T], gradient: &mut [T], sums: &mut [T]) {
         self.backward_with(out, Matrix::new(&[], 0, sums.len()), gradient, sums);
     }

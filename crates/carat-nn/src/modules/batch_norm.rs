@@ -4,10 +4,9 @@
 //! y_nc = weight_c (x_nc - mean_c) / sqrt(variance_c + 1e-5) + bias_c
 //! ```
 //!
-//! In training, mean and variance are those of the nodes at hand (the variance divided by N), and the running ones
-//! move: running = 0.9 running + 0.1 found, where the variance is divided by N - 1. At prediction the running ones are
-//! used. The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
-//!
+//! In training, mean and variance are those of the batch's nodes (the variance divided by N), and the running
+//! statistics are updated: running = 0.9 running + 0.1 batch, with the batch's variance divided by N - 1. Prediction
+//! uses the running statistics. The gradient, with x' = (x - mean) / sqrt(variance + 1e-5):
 //! ```text
 //! d_bias = sum_n d_y_n      d_weight = sum_n d_y_n x'_n
 //! d_x    = weight / sqrt(variance + 1e-5) (d_y - d_bias / N - x' d_weight / N)
@@ -28,16 +27,16 @@ use crate::toolkit::{cut, cut_mut};
 /// Keeps the division finite.
 const EPSILON: f64 = 1e-5;
 
-/// Share of the statistics at hand in the running ones.
+/// Weight of a batch's statistics in the update of the running ones.
 const MOMENTUM: f64 = 0.1;
 
-/// What CAL's authors start the biases from.
+/// Initial bias, as in the code of CAL's authors.
 const FIRST_BIAS: f64 = 0.0001;
 
 /// Rows per chunk.
 const CHUNK_ROWS: usize = 128;
 
-/// One normalisation: where its weight and bias lie, and its running mean and variance.
+/// Places of the weight and bias, and of the running mean and variance.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchNorm {
     pub(crate) parameters: Range<usize>,
@@ -45,7 +44,7 @@ pub(crate) struct BatchNorm {
     width: usize,
 }
 
-/// The statistics that a pass normalised with: the mean, and 1 / sqrt(variance + epsilon).
+/// The statistics of a pass: the mean, and 1 / sqrt(variance + epsilon).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statistics<T> {
     pub(crate) mean: Vec<T>,
@@ -69,8 +68,8 @@ impl BatchNorm {
         cut(&parameters[self.parameters.clone()], [self.width; 2])
     }
 
-    /// The statistics to normalise `rows` rows with; `found` tells those of the rows at hand. Training moves the
-    /// running ones.
+    /// The statistics to normalise `rows` rows with; `found` computes those of these rows. Training updates the running
+    /// statistics.
     pub(crate) fn statistics<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,
@@ -85,13 +84,13 @@ impl BatchNorm {
         let Moments { mean, variance } = found();
         let [running_mean, running_variance] = cut_mut(buffers, [self.width; 2]);
         move_towards(running_mean, &mean, 1.0);
-        // A single row has no unbiased variance; PyTorch refuses it, here it counts as it is.
+        // The unbiased variance of a single row is undefined. PyTorch refuses it; here the biased one is used.
         move_towards(running_variance, &variance, rows as f64 / (rows.max(2) - 1) as f64);
         let inverse = inverse_deviations(&variance);
         Statistics { mean, inverse }
     }
 
-    /// Fills `out` from `x`, and `statistics` with what it was normalised by.
+    /// Fills `out` from `x`, and `statistics` with those used.
     pub(crate) fn forward<T: Real>(
         &self,
         pass: &mut Forward<'_, T>,
@@ -110,8 +109,8 @@ impl BatchNorm {
         });
     }
 
-    /// Back through a training pass: turns the gradient of the output into that of the input `x`, in place, and writes
-    /// those of weight and bias.
+    /// Backward through a training pass: turns the gradient of the output into that of the input `x`, in place, and
+    /// writes the gradients of weight and bias.
     pub(crate) fn backward<T: Real>(
         &self,
         pass: &mut Backward<'_, T>,
@@ -194,7 +193,7 @@ fn gradient_sums_simd<'a, S: Simd, T: Real>(
     of_weight.iter_mut().zip(&statistics.inverse).for_each(|(sum, inverse)| *sum *= *inverse);
 }
 
-/// What the last step back needs of every column: d_x = scale (d_y - of_mean - of_deviation (x - mean)).
+/// The terms of d_x = scale (d_y - of_mean - of_deviation (x - mean)), by column.
 #[derive(Clone, Copy)]
 struct Columns<'a, T> {
     mean: &'a [T],
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
     use crate::modules::differences::{assert_gradient, noise, weighted};
 
-    /// What PyTorch computes; `tools/golden` made it.
+    /// PyTorch's results, made by `tools/golden`.
     fn golden(name: &str) -> Vec<f64> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/batch_norm.safetensors");
         let bytes = std::fs::read(path).unwrap();

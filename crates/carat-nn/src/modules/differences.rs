@@ -43,7 +43,7 @@ pub(crate) fn blocks() -> Blocks {
     Blocks::whole(&Graph::from_edges(7, &src, &dst).unwrap(), 1)
 }
 
-/// Parameters and running statistics for what was laid out.
+/// Parameters and running statistics of a layout.
 pub(crate) fn values(layouts: &Layouts) -> (Vec<f64>, Vec<f64>) {
     (noise(layouts.parameters.len(), 1), vec![1.0; layouts.buffers.len()])
 }

@@ -8,7 +8,7 @@ use crate::matrix::{Matrix, MatrixMut, multiply};
 use crate::parameters::{Init, Layout, Parameter};
 use crate::real::Real;
 
-/// A linear map and a bias that need not follow it at once: y = x W^T, and later + bias.
+/// A linear map and its bias, which can be applied separately: y = x W^T, and later + bias.
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
     pub(crate) weight: Range<usize>,
@@ -62,7 +62,7 @@ impl Linear {
         dense::affine_leaky_relu(out, self.rows(x), self.matrix(parameters).t(), bias, RELU.slope());
     }
 
-    /// From the gradient of x W^T to those of W and, all of it written, of x.
+    /// From the gradient of x W^T to those of W and x; overwrites the latter.
     pub(crate) fn product_backward<T: Real>(&self, pass: &mut Backward<'_, T>, x: &[T], d_out: &[T], d_x: &mut [T]) {
         let rows = x.len() / self.inputs;
         let d_out = Matrix::new(d_out, rows, self.outputs);
@@ -71,14 +71,14 @@ impl Linear {
         multiply(MatrixMut::new(d_x, rows, self.inputs), d_out, self.matrix(pass.parameters), T::ONE);
     }
 
-    /// From the gradient of what the bias was added to, to that of the bias.
+    /// From the gradient of the sum to that of the bias.
     pub(crate) fn bias_backward<T: Real>(&self, pass: &mut Backward<'_, T>, d_out: &[T]) {
         let d_bias = &mut pass.gradient[self.bias.clone()];
         d_bias.fill(T::ZERO);
         dense::add_column_sums(d_bias, d_out);
     }
 
-    /// The same where a ReLU gave `out`: leads the gradient back through it first, in place.
+    /// The same where `out` is the output of a ReLU: first takes the gradient back through the ReLU, in place.
     pub(crate) fn bias_relu_backward<T: Real>(&self, pass: &mut Backward<'_, T>, out: &[T], d_out: &mut [T]) {
         RELU.backward(out, d_out, &mut pass.gradient[self.bias.clone()]);
     }

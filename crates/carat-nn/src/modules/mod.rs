@@ -1,20 +1,20 @@
-//! What networks are made of, beside attention: single maps of rows, each with its forward and backward pass.
+//! The parts of networks other than attention: maps of single rows, each with a forward and a backward pass.
 
 pub(crate) mod activation;
 pub(crate) mod batch_norm;
-pub(crate) mod between;
 #[cfg(test)]
 pub(crate) mod differences;
+pub(crate) mod layer_activation;
 pub(crate) mod linear;
 
 pub(crate) use activation::{Activation, LEAKY_RELU, RELU};
 pub(crate) use batch_norm::{BatchNorm, Statistics};
-pub(crate) use between::Between;
+pub(crate) use layer_activation::LayerActivation;
 pub(crate) use linear::Linear;
 
 use crate::parameters::Layout;
 
-/// Where parameters and running statistics are entered as modules are made.
+/// Collects parameters and running statistics while modules are made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layouts {
     pub(crate) parameters: Layout,
@@ -25,9 +25,9 @@ pub(crate) struct Layouts {
 pub(crate) struct Forward<'a, T> {
     /// All parameters of the model.
     pub(crate) parameters: &'a [T],
-    /// All running statistics, which a training pass moves on and a prediction reads.
+    /// All running statistics: training updates them, prediction reads them.
     pub(crate) buffers: &'a mut [T],
-    /// Normalise with the statistics of the nodes at hand, not with running ones.
+    /// Whether to normalise with the statistics of the batch instead of the running ones.
     pub(crate) training: bool,
 }
 

@@ -94,13 +94,13 @@ fn graphs_are_read_out_as_by_global_add_pool() {
         for (found, expected) in pass.scores().iter().zip(&expected) {
             close(*found, *expected, LOGITS, &format!("{what} logits"));
         }
-        // Alone or in another order a graph has the same scores.
+        // By itself or in another order a graph has the same scores.
         let some = builder.build_graphs(set, &[5, 3, 0], layers);
         let input = Input::new(dataset.features(), some.nodes());
         let pass = network.forward(&some, &input, Keep::Deletions, &mut work);
         for (found, g) in pass.scores().chunks_exact(3).zip([5, 3, 0]) {
             for (found, expected) in found.iter().zip(&expected[g * 3..]) {
-                close(*found, *expected, LOGITS, &format!("{what} logits, alone"));
+                close(*found, *expected, LOGITS, &format!("{what} logits, by itself"));
             }
         }
         let (loss, gradients) = gradients_on(&network, &dataset, &blocks, &labels);
@@ -122,21 +122,21 @@ fn cora() {
         let config = NetworkConfig { arch, features: 1433, hidden: HIDDEN, heads, layers, classes: 7 };
         let network: Network<f32> = network(config, &golden, Some(&encoder));
 
-        // Predicted in one go over the whole graph, and for the sampled nodes alone: both must be PyG's.
+        // Predicted in one go over the whole graph, and for the sampled nodes only: both must be PyG's.
         let nodes = golden.integers("logit_nodes");
         let expected = golden.floats("logits");
         let whole = Blocks::whole(dataset.graph(), layers);
         let mut work = Workspace::default();
         let input = Input::new(dataset.features(), whole.nodes());
         let pass = network.forward(&whole, &input, Keep::Deletions, &mut work);
-        let alone = BlockBuilder::new(dataset.graph()).build(&nodes, layers);
-        let mut alone_work = Workspace::default();
-        let input = Input::new(dataset.features(), alone.nodes());
-        let alone_pass = network.forward(&alone, &input, Keep::Deletions, &mut alone_work);
+        let sampled = BlockBuilder::new(dataset.graph()).build(&nodes, layers);
+        let mut sampled_work = Workspace::default();
+        let input = Input::new(dataset.features(), sampled.nodes());
+        let sampled_pass = network.forward(&sampled, &input, Keep::Deletions, &mut sampled_work);
         for (at, &n) in nodes.iter().enumerate() {
             for c in 0..7 {
                 close(pass.scores()[n as usize * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits"));
-                close(alone_pass.scores()[at * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits, cut"));
+                close(sampled_pass.scores()[at * 7 + c], expected[at * 7 + c], LOGITS, &format!("{what} logits, cut"));
             }
         }
         let edges = golden.integers("attention_edges");

@@ -54,8 +54,8 @@ fn examine(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labe
 #[test]
 fn every_parameter_of_every_kind() {
     for arch in AttentionKind::ALL {
-        // A width of 5, and one so small that there are more than four nodes per column, where kinds may take another
-        // way.
+        // A width of 5, and one so small that there are more than four nodes per column, where kinds may compute
+        // differently.
         for (heads, layers, hidden) in [(1, 1, 5), (3, 1, 5), (1, 2, 5), (3, 2, 5), (2, 3, 5), (3, 1, 3), (2, 2, 3)] {
             let mut rng = ChaCha8Rng::seed_from_u64(42 + layers as u64);
             let graph = graph(&mut rng);
@@ -84,7 +84,7 @@ fn every_parameter_of_every_kind() {
 
 /// Few targets with many nodes below them: the shape in which two layers of gat are computed together.
 #[test]
-fn every_parameter_of_few_targets_and_the_lean_pass() {
+fn every_parameter_of_few_targets_and_the_pass_without_inner_outputs() {
     for (arch, heads, layers) in [
         (AttentionKind::Gat, 1, 2),
         (AttentionKind::Gat, 2, 2),
@@ -106,10 +106,10 @@ fn every_parameter_of_few_targets_and_the_lean_pass() {
         let input = Input::for_training(&features, blocks.nodes());
         examine(&mut network, &blocks, &input, &labels, &format!("few targets, {arch} K={heads} L={layers}"));
 
-        let (mut whole, mut lean) = (Workspace::default(), Workspace::default());
+        let (mut whole, mut short) = (Workspace::default(), Workspace::default());
         let mut whole = network.forward(&blocks, &input, Keep::Deletions, &mut whole);
-        let mut lean = network.forward(&blocks, &input, Keep::Gradients, &mut lean);
-        for pass in [&mut whole, &mut lean] {
+        let mut short = network.forward(&blocks, &input, Keep::Gradients, &mut short);
+        for pass in [&mut whole, &mut short] {
             let direct: Vec<f64> = (0..13 * heads).map(|e| (e % 5) as f64 - 2.0).collect();
             for layer in pass.attention_and_gradients().into_iter().skip(layers - 2) {
                 layer.gradient.clone_from(&direct);
@@ -123,15 +123,15 @@ fn every_parameter_of_few_targets_and_the_lean_pass() {
                 "{arch} K={heads} L={layers}"
             );
         };
-        same(whole.scores(), lean.scores());
-        (0..layers).for_each(|l| same(whole.attention(l), lean.attention(l)));
-        same(whole.gradient(), lean.gradient());
+        same(whole.scores(), short.scores());
+        (0..layers).for_each(|l| same(whole.attention(l), short.attention(l)));
+        same(whole.gradient(), short.gradient());
         // Deletions may be asked of either.
         let [mut found, mut expected] = [Vec::new(), Vec::new()];
         let edges = blocks.layer(layers - 1).num_edges() as u32;
         let deletions: Vec<Deletion> = (0..edges).map(|edge| Deletion::of_edge(&blocks, edge)).collect();
         whole.scores_without(&deletions, &mut expected);
-        lean.scores_without(&deletions, &mut found);
+        short.scores_without(&deletions, &mut found);
         same(&expected, &found);
     }
 }

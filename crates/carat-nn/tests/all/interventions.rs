@@ -1,4 +1,4 @@
-//! The central test: deleting an edge by computing again what it changes equals deleting it and running everything.
+//! The central test: computing again only what a deletion changes equals deleting the edge and running everything.
 
 use carat_graph::{BlockBuilder, Blocks, Features, Graph};
 use carat_nn::{AttentionKind, Deletion, Input, Keep, Network, NetworkConfig, Pass, Workspace, loss};
@@ -8,7 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 const CLASSES: usize = 3;
 
-/// Graphs with a hub (node 0 hears everyone), degree-1 nodes, isolated nodes, self-loops, reciprocal and one-way edges.
+/// Graphs with a hub (node 0 reads every node), degree-1 nodes, isolated nodes, self-loops, reciprocal and one-way
+/// edges.
 fn arbitrary_graph() -> impl Strategy<Value = Graph> {
     let edges = proptest::collection::vec((0u32..14, 0u32..10), 1..40);
     (edges, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(edges, hub, loops, symmetric)| {
@@ -48,7 +49,7 @@ fn features(rng: &mut ChaCha8Rng) -> Features {
     Features::dense(16, 6, (0..96).map(|_| rng.random_range(-1.5..1.5f32)).collect()).unwrap()
 }
 
-/// Scores of every target after really deleting one edge of the graph.
+/// Scores of every target after deleting one edge from the graph itself.
 fn brute_force(network: &Network<f64>, graph: &Graph, features: &Features, edge: (u32, u32)) -> Vec<f64> {
     let (src, dst): (Vec<u32>, Vec<u32>) = graph.edges().filter(|e| *e != edge).unzip();
     let cut = Graph::from_edges(graph.num_nodes(), &src, &dst).unwrap();
@@ -87,7 +88,7 @@ proptest! {
                 // Twice: the second time buffers hold the first's leftovers.
                 pass.scores_without(&deletions[deletions.len() / 2..], &mut found);
                 pass.scores_without(&deletions, &mut found);
-                prop_assert_eq!(pass.scores(), &scores[..], "the pass with all edges is left alone");
+                prop_assert_eq!(pass.scores(), &scores[..], "the pass with all edges is unchanged");
                 prop_assert_eq!(pass.attention(0), &attention[..]);
 
                 for (deletion, found) in deletions.iter().zip(found.chunks_exact(CLASSES)) {

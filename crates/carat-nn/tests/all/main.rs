@@ -1,4 +1,4 @@
-//! One binary: each would compile the networks in f64 anew.
+//! One test binary: every further one would compile the networks in f64 again.
 
 #[path = "../support/mod.rs"]
 mod support;

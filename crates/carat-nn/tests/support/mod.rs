@@ -115,7 +115,7 @@ pub fn compare_gradient(found: &[f32], expected: &[f32], what: &str) {
     }
 }
 
-/// The folder of real datasets, or nothing, and then it says so.
+/// The folder of real datasets; prints a note and returns `None` where there is none.
 pub fn data_dir() -> Option<PathBuf> {
     let candidates = [
         std::env::var_os("CARAT_DATA").map(PathBuf::from),

@@ -1,17 +1,17 @@
 //! How long a number that one core has written takes to reach another core.
 //!
-//! Steps on small graphs are made of loops of a few microseconds, and every one reads what the other cores wrote in the
-//! one before. Cores that share a cache hand over in 30 to 60 ns; on a virtual machine two cores may share none, and
-//! the same step then takes up to twice as long. A measured step says little without this figure beside it.
+//! Steps on small graphs are loops of a few microseconds, and each one reads what the other cores wrote in the one
+//! before. Between cores that share a cache this takes 30 to 60 ns. On a virtual machine two cores may share none, and
+//! the same step then takes up to twice as long. Step times should be read together with this figure.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// There and back so many times.
+/// Round trips per measurement.
 const ROUNDS: u32 = 100;
 
-/// Cores that have not answered by then are at work elsewhere.
+/// Cores that have not answered by then are busy with other work.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Nanoseconds that a number takes one way between this thread and another of its pool; nothing where none had time.
@@ -32,7 +32,7 @@ pub(super) fn hand_over_ns() -> Option<f64> {
         Some(start.elapsed().as_nanos() as f64 / f64::from(2 * ROUNDS))
     };
     let there = || {
-        // Nobody waits any more where this thread comes here itself, after the other part.
+        // The other side has stopped waiting where this thread runs the part itself, after the other part.
         if given_up.load(Ordering::Relaxed) {
             return;
         }

@@ -1,13 +1,13 @@
-//! How far a training step is from what this machine could do at best.
+//! How far a training step is from the best that this machine could do.
 //!
 //! ```text
 //! bound of a phase = max(operations / GEMM rate, bytes / bandwidth)        bound of the step = sum of its phases'
 //! distance         = measured step / bound
 //! ```
 //!
-//! Rate and bandwidth are measured here and now, with the threads that the step has: the rate by products of matrices
-//! that fit the cache, the bandwidth by passes over buffers of the size that the step works on, because what fits a
-//! cache moves many times faster than what does not.
+//! Rate and bandwidth are measured with the threads of the step: the rate by products of matrices that fit into the
+//! cache, the bandwidth by passes over buffers of the size that the step works on, because data that fits into a cache
+//! moves many times faster than other data.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::attention_learner::training_batches;
 use crate::{Error, Lambda, TrainConfig};
 
-/// A phase of the step: what it must do and how long that takes at best.
+/// A phase of the step: its work, and how long that takes at best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     /// Encoder, a layer, classifier or Adam.
@@ -41,7 +41,7 @@ impl Phase {
     }
 }
 
-/// A step, its bound, and what the bound is made of.
+/// A step, its bound, and the parts of the bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roofline {
     /// Measured: billions of operations a second.
@@ -72,7 +72,7 @@ pub fn roofline(
     let network = Network::<f32>::new(sizes, config.seed)?;
     let mut costs = Vec::new();
     training_batches(dataset, split, &plain).for_each(1, |batch| {
-        // The kinds that a configuration can name all tell their cost.
+        // All kinds that a configuration can name state their cost.
         costs = network.step_costs(&batch.blocks, &batch.input).unwrap_or_default();
         Ok::<bool, Error>(false)
     })?;
@@ -89,7 +89,7 @@ pub fn roofline(
     Ok(Roofline { gemm_gflops, bandwidth_gb_s, phases, bound_ms, step_ms, distance: step_ms / bound_ms })
 }
 
-/// How often a step passes over one and the same array, about: what it moves in all is so many times what it works on.
+/// About how often a step passes over the same array: everything it moves is so many times its data.
 const PASSES: f64 = 4.0;
 
 /// How long each of the two measurements takes.

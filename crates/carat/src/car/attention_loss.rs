@@ -16,7 +16,7 @@
 
 use carat_nn::Real;
 
-/// Logarithms are not let below this, as in PyTorch, so that attention of exactly 0 or 1 leaves the loss finite.
+/// Smallest logarithm, as in PyTorch, so that the loss is finite for attention of exactly 0 or 1.
 const SMALLEST_LOG: f64 = -100.0;
 
 fn log(value: f64) -> f64 {
@@ -45,7 +45,7 @@ pub(crate) fn bce<T: Real>(alpha: &[T], heads: usize, at: usize, c: f64, weight:
     let value = -(c * log(mean) + (1.0 - c) * log(rest));
     if edges > 1 && weight != 0.0 {
         let pull = weight * share * ((1.0 - c) * mean - c * rest);
-        // Where every other edge has underflowed, they share what little there is equally.
+        // Where every other edge has underflowed, they have equal shares of the rest.
         let (inverse, least) =
             if rest > f64::MIN_POSITIVE { (1.0 / rest, 0.0) } else { (0.0, 1.0 / (edges - 1) as f64) };
         for k in 0..heads {

@@ -1,10 +1,10 @@
 //! Which in-edges are deleted in a step.
 //!
-//! A draw picks one edge of every entity, uniformly: an in-edge of a node, or any edge of a graph. With exact
-//! interventions each is measured on its own, so none is ever rejected. In the paper's rounds the edges of a draw are
-//! deleted together, so an edge only joins the round if it is independent of it: deleting (i, n) changes the prediction
-//! of every entity that n lies within L - 1 hops of, so no two chosen entities may lie that close. Graphs of a set
-//! never interfere.
+//! A draw picks one edge of every entity, uniformly: an in-edge of a node, or any edge of a graph. Exact interventions
+//! measure each edge by itself, so none is ever rejected. In the paper's rounds the edges of a draw are deleted
+//! together, so an edge only joins the round if it is independent of it: deleting (i, n) changes the prediction of
+//! every entity that n lies within L - 1 hops of, so no two chosen entities may lie that close. Graphs of a set never
+//! interfere.
 
 use carat_graph::{Blocks, Reach};
 use carat_nn::Deletion;
@@ -22,7 +22,7 @@ pub(crate) fn every_edge(blocks: &Blocks, entities: impl Iterator<Item = u32>) -
     entities.flat_map(of_entity).collect()
 }
 
-/// Rounds of which each has one edge of every graph that has so many, the first edges in the first.
+/// Rounds with one edge of every graph each: the first round has the first edges, and so on.
 pub(crate) fn edges_in_turn(blocks: &Blocks, graphs: impl Iterator<Item = u32>) -> Vec<Vec<Deletion>> {
     let mut rounds: Vec<Vec<Deletion>> = Vec::new();
     for graph in graphs {
@@ -43,7 +43,7 @@ fn deletion(blocks: &Blocks, entity: u32, edge: usize) -> Deletion {
     }
 }
 
-/// Keeps what is independent. Reused from round to round.
+/// Finds independent deletions. Reused from round to round.
 #[derive(Debug, Default)]
 pub(crate) struct Independence {
     /// 1 + the number of the round in which a node was covered: it lies within L - 1 hops of a chosen entity.
@@ -55,7 +55,7 @@ pub(crate) struct Independence {
 }
 
 impl Independence {
-    /// Starts a round in which nothing is chosen yet.
+    /// Starts a round, in which nothing is chosen yet.
     pub(crate) fn start(&mut self, blocks: &Blocks) {
         let nodes = blocks.nodes().len();
         self.covered.resize(nodes, 0);
@@ -68,7 +68,7 @@ impl Independence {
         self.round += 1;
     }
 
-    /// Chooses `target` if it is independent of all that were chosen in this round.
+    /// Chooses `target` if it is independent of everything chosen in this round, and returns whether it is.
     pub(crate) fn choose(&mut self, blocks: &Blocks, target: u32) -> bool {
         if self.covered[target as usize] == self.round {
             return false;
@@ -83,19 +83,19 @@ impl Independence {
         true
     }
 
-    /// The deletions of a draw that can be made together, in the order in which they stand.
+    /// The deletions of a draw that can be made together, in their order.
     pub(crate) fn independent(&mut self, blocks: &Blocks, drawn: &[Deletion]) -> Vec<Deletion> {
         self.start(blocks);
         drawn.iter().copied().filter(|deletion| self.choose(blocks, deletion.target)).collect()
     }
 
-    /// Shares out deletions over rounds, so that those of one round can be made together and all are made.
+    /// Distributes all deletions over rounds, so that those of one round can be made together.
     pub(crate) fn share_out(&mut self, blocks: &Blocks, deletions: &[Deletion]) -> Vec<Vec<Deletion>> {
         let mut left = deletions.to_vec();
         let mut rounds = Vec::new();
         while !left.is_empty() {
             self.start(blocks);
-            // The first is always independent of nothing, so every round has one at least.
+            // The first deletion of a round has nothing to depend on, so every round has at least one.
             let (round, rest) = left.into_iter().partition(|deletion| self.choose(blocks, deletion.target));
             rounds.push(round);
             left = rest;

@@ -9,7 +9,7 @@
 
 use crate::settings::RegulariserSettings;
 
-/// Larger exponents change no effect, even in 64 bits; the bound keeps every number finite.
+/// Larger exponents change no effect, even in 64 bits. The bound keeps every number finite.
 const LARGEST_EXPONENT: f64 = 80.0;
 
 /// ln rho = ln CE' - ln CE; 0 where neither is a number, as in a network of one class.

@@ -1,5 +1,5 @@
-//! Causal attention regularisation (CAR): which edges are deleted, what that does to the prediction, and how attention
-//! is pulled towards it.
+//! Causal attention regularisation (CAR): which edges are deleted, how that changes the prediction, and how attention
+//! is pulled towards the effects.
 //!
 //! ```text
 //! rho = CE without the edge / CE with all edges          the intervention
@@ -8,9 +8,9 @@
 //! loss = L_p + lambda L_c
 //! ```
 //!
-//! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the
-//! neighbour-vote classifier), `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their
-//! gradients), `targets` (L_c of a step), `regulariser` (all of them together).
+//! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the neighbour-vote classifier),
+//! `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a
+//! step), `regulariser` (all of them together).
 
 mod attention_loss;
 mod choice;

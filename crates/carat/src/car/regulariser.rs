@@ -1,4 +1,5 @@
-//! The regulariser in one training step: from the forward pass with all edges to the targets of attention.
+//! The regulariser in one training step: from the forward pass with all edges to the targets that attention is pulled
+//! to.
 //!
 //! ```text
 //! L_c = (1/R) sum over rounds r of (1/|S_r|) sum over (n, i) in S_r of  w_n (1/L) sum_l BCE(abar^l_in, c_in)
@@ -21,7 +22,7 @@ use super::teacher::Teacher;
 use super::vote::{UNKNOWN, Vote};
 use crate::settings::{Arm, EntityChoice, Interventions, RegulariserSettings, Rounds, Target};
 
-/// What the regulariser may know of the data: the training labels, and nothing else.
+/// The data that the regulariser reads: the training labels, and nothing else.
 #[derive(Debug, Clone)]
 pub struct Entities {
     labels: Vec<u32>,
@@ -39,7 +40,7 @@ impl Entities {
     }
 }
 
-/// A step beyond its forward pass: the labels, and where the run stands.
+/// What a step needs besides its forward pass: the labels, and the position in the run.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     /// Labels of the first entities of the pass.
@@ -68,7 +69,7 @@ const CHUNK: usize = 96;
 #[derive(Debug)]
 pub struct Regulariser<T> {
     config: RegulariserSettings,
-    known: Entities,
+    training: Entities,
     teacher: Option<Teacher>,
     independence: Independence,
     vote: Vote,
@@ -78,12 +79,12 @@ pub struct Regulariser<T> {
 
 impl<T: Real> Regulariser<T> {
     /// A regulariser for one run.
-    pub fn new(config: RegulariserSettings, known: Entities) -> Self {
+    pub fn new(config: RegulariserSettings, training: Entities) -> Self {
         let teacher = (config.entities == EntityChoice::All)
-            .then(|| Teacher::new(known.labels.len(), known.classes, config.teacher));
+            .then(|| Teacher::new(training.labels.len(), training.classes, config.teacher));
         Self {
             config,
-            known,
+            training,
             teacher,
             independence: Independence::default(),
             vote: Vote::default(),
@@ -97,19 +98,19 @@ impl<T: Real> Regulariser<T> {
         self.teacher.as_mut()
     }
 
-    /// What it needs of a forward pass: edges are deleted one by one, or not.
+    /// What a forward pass must keep: more where edges are deleted one by one.
     pub(crate) fn keep(&self) -> Keep {
         let deletes = self.config.arm == Arm::Causal && self.config.interventions == Interventions::Exact;
         if deletes { Keep::Deletions } else { Keep::Gradients }
     }
 
-    /// L_c of a forward pass, whose gradient (times lambda) is left with the pass.
+    /// L_c of a forward pass; leaves its gradient (times lambda) in the pass.
     pub fn apply(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> f64 {
         let targets = self.targets(pass, step);
         targets.pull(pass, self.config.lambda.values())
     }
 
-    /// What the attention of a forward pass is to be pulled towards. Nothing, where the arm or the warm-up says so.
+    /// What the attention of a forward pass is pulled towards. Empty for an arm without targets and during the warm-up.
     pub fn targets(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> AttentionTargets {
         let entities = self.entities(pass, step);
         let warming_up = self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up;
@@ -175,7 +176,8 @@ impl<T: Real> Regulariser<T> {
         }
     }
 
-    /// Whose attention is regularised: training entities, and with a teacher all other nodes, if they have edges.
+    /// Entities whose attention is regularised: training entities, and with a teacher all other nodes, if they have
+    /// edges.
     fn entities(&mut self, pass: &dyn Pass<T>, step: Step<'_>) -> Vec<Entity> {
         let (blocks, classes) = (pass.blocks(), pass.config().classes);
         let mut entities = Vec::with_capacity(blocks.num_entities());
@@ -194,8 +196,8 @@ impl<T: Real> Regulariser<T> {
         entities
     }
 
-    /// Every chosen edge with its share of the mean, in the order of edges. One that several rounds chose stands once
-    /// with all its shares, unless its target is drawn anew each time.
+    /// Every chosen edge with its share of the mean, in the order of edges. An edge that several rounds chose is listed
+    /// once with the sum of its shares, unless its target is drawn again each time.
     fn shares(&self, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<(Deletion, f64)> {
         let share = |round: &[Deletion], deletion: &Deletion| {
             let entity = entities.of(deletion);
@@ -207,7 +209,7 @@ impl<T: Real> Regulariser<T> {
         };
         let mut chosen: Vec<(Deletion, f64)> = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
         if rounds.iter().all(|round| round.len() == entities.list.len()) {
-            // Most likely every round has one edge of every entity, in their order.
+            // Usually every round has one edge of every entity, in their order.
             for at in 0..entities.list.len() {
                 let start = chosen.len();
                 chosen.extend(rounds.iter().map(|round| (round[at], share(round, &round[at]))));
@@ -266,7 +268,7 @@ impl<T: Real> Regulariser<T> {
     ) -> AttentionTargets {
         let block = blocks.layer(blocks.num_layers() - 1);
         let clamp = self.config.clamp;
-        // By edge; edges of targets that are no entities stay unused.
+        // By edge; entries of edges whose target is no entity stay unused.
         let mut exponents = vec![0.0; block.num_edges()];
         for (deletion, &log_rho) in deletions.iter().zip(log_rho) {
             let degree = block.in_neighbours(deletion.target as usize).len();
@@ -286,7 +288,7 @@ impl<T: Real> Regulariser<T> {
         AttentionTargets { edges: Vec::new(), nodes: nodes.collect() }
     }
 
-    /// ln rho of each deletion on its own.
+    /// ln rho of each deletion by itself.
     fn exact(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
         pass.scores_without(deletions, &mut self.scores);
         let classes = pass.config().classes;
@@ -329,16 +331,16 @@ impl<T: Real> Regulariser<T> {
         ratios.into_iter().map(|(_, ratio)| ratio).collect()
     }
 
-    /// ln rho of each deletion in the vote of the in-neighbours' training labels.
+    /// ln rho of every deletion in the vote of the in-neighbours' training labels.
     fn by_vote(&mut self, blocks: &Blocks, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
         let block = blocks.layer(blocks.num_layers() - 1);
-        let Self { vote, known, .. } = self;
-        let label_of = |source: u32| known.labels[blocks.nodes()[source as usize] as usize];
+        let Self { vote, training, .. } = self;
+        let label_of = |source: u32| training.labels[blocks.nodes()[source as usize] as usize];
         let mut counted = None;
         let ratio = |deletion: &Deletion| {
             if counted != Some(deletion.target) {
                 let neighbours = block.in_neighbours(deletion.target as usize);
-                vote.count(known.classes, neighbours.iter().map(|&i| label_of(i)));
+                vote.count(training.classes, neighbours.iter().map(|&i| label_of(i)));
                 counted = Some(deletion.target);
             }
             let label = entities.of(deletion).label;
@@ -349,7 +351,7 @@ impl<T: Real> Regulariser<T> {
     }
 }
 
-/// The entities of a step, to be found by the target of a deletion.
+/// The entities of a step, by the target of a deletion.
 struct EntityIndex<'a> {
     list: &'a [Entity],
     index: Vec<u32>,

@@ -1,5 +1,5 @@
 //! What attention is pulled towards in one step, and L_c with its gradient: the mean over layers of a loss on head-mean
-//! attention. Once made, targets are constants: no gradient flows through them.
+//! attention. Targets are constants: no gradient flows through them.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub struct AttentionTargets {
 }
 
 impl AttentionTargets {
-    /// The effect of every edge that has one, or its share of a distribution, in the order of edges.
+    /// By edge: its effect, if it has one, or its share of a distribution.
     pub fn effects(&self) -> Vec<(Deletion, f64)> {
         let edges = self.edges.iter().map(|edge| (edge.deletion, edge.c));
         let nodes = self.nodes.iter().flat_map(|node| {
@@ -44,13 +44,13 @@ impl AttentionTargets {
         edges.chain(nodes).collect()
     }
 
-    /// The part of L_c that one layer's attention has, before the mean over layers.
+    /// The part of L_c that comes from one layer's attention, before the mean over layers.
     pub fn loss_of_layer<T: Real>(&self, pass: &dyn Pass<T>, layer: usize) -> f64 {
         let (block, heads) = (pass.blocks().layer(pass.config().layers - 1), pass.config().heads);
         self.layer_loss(block, heads, 0.0, pass.attention(layer), &mut vec![T::ZERO; block.num_edges() * heads])
     }
 
-    /// L_c of the attention of a forward pass; its gradient, each layer's times its lambda, is left with the pass.
+    /// L_c of the attention of a forward pass; leaves its gradient, each layer's times its lambda, in the pass.
     pub fn pull<T: Real>(&self, pass: &mut dyn Pass<T>, lambda: &[f64]) -> f64 {
         let (layers, heads) = (pass.config().layers, pass.config().heads);
         let losses: Vec<f64> = pass
@@ -80,7 +80,7 @@ impl AttentionTargets {
     }
 }
 
-/// Targets of attention whose losses one thread computes at a time, at least.
+/// Targets of attention per chunk, at least.
 const CHUNK: usize = 128;
 
 /// A layer's edges, each with so many values.
@@ -97,8 +97,8 @@ impl Layer<'_> {
         offsets[0] * self.heads..offsets[1] * self.heads
     }
 
-    /// The sum of the losses of some targets of attention, in the order of nodes, whose in-edges they are about: each
-    /// is called with the attention of those and adds to their gradients.
+    /// The sum of losses on the attention of some targets, in the order of nodes. Each loss reads the attention of its
+    /// node's in-edges and adds to their gradients.
     fn total<T: Real, E: Sync>(
         self,
         targets: &[E],
@@ -107,7 +107,7 @@ impl Layer<'_> {
         gradient: &mut [T],
         loss: impl Fn(&E, &[T], &mut [T]) -> f64 + Sync,
     ) -> f64 {
-        // Each thread has the gradients of other nodes.
+        // Each thread writes the gradients of other nodes.
         let mut parts = Vec::new();
         let (mut targets, mut gradient, mut start) = (targets, gradient, 0);
         while !targets.is_empty() {

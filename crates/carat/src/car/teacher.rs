@@ -11,12 +11,12 @@ use carat_nn::{Real, loss};
 pub struct Teacher {
     classes: usize,
     keep: f32,
-    /// Nodes x classes; a row of zeros has not been seen yet.
+    /// Nodes x classes; a row of zeros has no prediction yet.
     average: Vec<f32>,
 }
 
 impl Teacher {
-    /// A teacher that has seen nothing. `keep` is the share of the average that stays in each step.
+    /// A teacher without predictions. `keep` is the share of the average that stays in each step.
     pub fn new(nodes: usize, classes: usize, keep: f64) -> Self {
         Self { classes, keep: keep as f32, average: vec![0.0; nodes * classes] }
     }
@@ -26,7 +26,7 @@ impl Teacher {
         &self.average
     }
 
-    /// Takes averages up again. False, and nothing changed, where they are another network's.
+    /// Restores averages. Returns false, and changes nothing, where they are another network's.
     pub fn restore(&mut self, average: &[f32]) -> bool {
         let fits = average.len() == self.average.len();
         if fits {
@@ -35,7 +35,7 @@ impl Teacher {
         fits
     }
 
-    /// Takes a prediction of `node` into its average; returns the label and the confidence in it.
+    /// Adds a prediction of `node` to its average; returns the label and the confidence in it.
     pub(crate) fn observe<T: Real>(&mut self, node: u32, scores: &[T], probabilities: &mut Vec<T>) -> (u32, f64) {
         probabilities.resize(self.classes, T::ZERO);
         loss::softmax(scores, probabilities);

@@ -10,7 +10,7 @@ use crate::{Error, ModelKind, TrainConfig};
 const CAL_STRENGTH: f64 = 0.5;
 
 impl TrainConfig {
-    /// Refuses sizes that the model cannot have.
+    /// Refuses sizes that the model does not support.
     pub(super) fn check_model(&self) -> Result<(), Error> {
         if self.model == ModelKind::Cal {
             self.cal(1, 1).check()?;
@@ -18,7 +18,7 @@ impl TrainConfig {
         Ok(())
     }
 
-    /// Refuses settings of a model without attention, where attention is the point.
+    /// Refuses settings of a model without attention, for commands that need attention.
     pub(crate) fn is_attention(&self) -> Result<(), Error> {
         match self.model {
             ModelKind::Attention => Ok(()),
@@ -46,7 +46,7 @@ impl TrainConfig {
         CalConfig { features, hidden, heads, layers, classes, lambda1, lambda2 }
     }
 
-    /// What the network is called: its attention kind, or the model without one.
+    /// The network's name: its attention kind, or the model where it has no attention.
     pub fn network_name(&self) -> &'static str {
         match self.model {
             ModelKind::Attention => self.network.arch.name(),

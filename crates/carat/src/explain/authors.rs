@@ -1,4 +1,4 @@
-//! Who wrote what: the authors of every node by number, so that edges are looked through without touching a text.
+//! The authors of every node by number, so that edges are compared without reading text.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Authors {
 
 impl Authors {
     /// Reads the lists of a dataset; `None` where it has none, or none with a name in it. Names are compared without
-    /// regard to case and to space around them.
+    /// regard to case and to surrounding spaces.
     pub(super) fn of(dataset: &Dataset) -> Option<Self> {
         let lists = dataset.node_authors()?;
         let mut known: HashMap<String, u32> = HashMap::new();

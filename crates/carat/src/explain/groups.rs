@@ -8,8 +8,8 @@
 //!                the cited nodes of that class do not exceed
 //! ```
 //!
-//! i is the source, which is attended to. Nodes without a label have no class, hence no place in the last two. An edge
-//! from a node to itself is no citation.
+//! i is the source, which is attended to. Nodes without a label have no class, so their edges are in neither of the
+//! last two groups. An edge from a node to itself is no citation.
 
 use carat_graph::Dataset;
 use rayon::prelude::*;
@@ -22,11 +22,11 @@ use super::{ExplainSettings, Properties};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Of an author's own work.
+    /// Between works that share an author.
     SelfCitation,
-    /// Of a work far more popular than its class.
+    /// From a work far more popular than its class.
     Anchor,
-    /// Of a little-noticed work of one's own class.
+    /// From a rarely cited work of the same class.
     Narrow,
 }
 
@@ -34,7 +34,7 @@ impl Group {
     /// Every group, in the paper's order.
     pub const ALL: [Self; 3] = [Self::SelfCitation, Self::Anchor, Self::Narrow];
 
-    /// In words, of several edges.
+    /// In words, in the plural.
     pub fn title(self) -> &'static str {
         match self {
             Self::SelfCitation => "self-citations",
@@ -52,7 +52,7 @@ impl Group {
         }
     }
 
-    /// What makes an edge one of them.
+    /// The rule of the group.
     pub fn rule(self, settings: &ExplainSettings) -> String {
         match self {
             Self::SelfCitation => "both ends have an author in common".into(),
@@ -74,7 +74,7 @@ impl Group {
 pub struct GroupMembers {
     /// The kind.
     pub group: Group,
-    /// Per edge; or what the data lacks to tell.
+    /// Per edge; or what the data lacks for the rule.
     pub members: Result<Vec<bool>, &'static str>,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn find(
     Group::ALL.into_iter().map(|group| GroupMembers { group, members: members(group) }).collect()
 }
 
-/// From how many citations on a node of a class is an anchor, and up to how many it is narrow.
+/// Per class: the number of citations from which a node is an anchor, and the number up to which it is narrow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Field {
     anchor: f64,

@@ -1,4 +1,4 @@
-//! What training changed: attention on every edge in two networks of one graph, and what is known about the edge.
+//! What training changed: attention on every edge in two networks of one graph, and the properties of the edge.
 //!
 //! ```text
 //! a(e)       mean over layers and heads of the attention that edge e = (i, j) gets from its target j
@@ -10,7 +10,7 @@
 //! citation is two edges, and "the cited end" is the end that is attended to. An edge into a target with one in-edge
 //! has attention 1 in every network, so it has no rank.
 //!
-//! One file per question: [`Property`] (what is known about an edge), [`Group`] (the kinds of edges that the paper
+//! One file per question: [`Property`] (the properties of an edge), [`Group`] (the kinds of edges that the paper
 //! names), and the files' table.
 
 mod authors;
@@ -30,7 +30,7 @@ pub use groups::{Group, GroupMembers};
 pub use properties::{Properties, Property};
 pub use tables::nodes_table;
 
-use crate::config::{fits, knows, one_graph};
+use crate::config::{check_classes, check_width, one_graph};
 use crate::{EffectSettings, Error, Task, TrainConfig, effects, mean_attention};
 
 /// Settings of [`explain`].
@@ -77,12 +77,12 @@ pub struct Effects {
     /// Per edge, between 0 and 1: above one half the target is predicted better with the edge. See
     /// [`crate::effects()`].
     pub effect: Vec<f64>,
-    /// Every edge, the one that the predictions need most first.
+    /// Every edge, the one with the largest effect first.
     pub order: Vec<u32>,
 }
 
-/// Every edge of a graph with its attention in two networks and what is known about it, column by column, in the order
-/// of the edges' ids.
+/// Every edge of a graph with its attention in two networks and its properties, column by column, in the order of the
+/// edges' ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeChanges {
     /// Where each edge comes from: the node that is attended to.
@@ -97,11 +97,11 @@ pub struct EdgeChanges {
     pub change: Vec<f64>,
     /// Edges whose target has another in-edge, most up-weighted first; equal ones in the order of ids.
     pub order: Vec<u32>,
-    /// Effects in the second network, where they were asked for.
+    /// Effects in the second network, if they were measured.
     pub effects: Option<Effects>,
-    /// What is known about the edges.
+    /// The properties of the edges.
     pub properties: Properties,
-    /// Which edges are of which kind.
+    /// The groups of the edges.
     pub groups: Vec<GroupMembers>,
 }
 
@@ -116,8 +116,8 @@ impl EdgeChanges {
         self.src.is_empty()
     }
 
-    /// Edges without a rank, because their target has no other in-edge.
-    pub fn alone(&self) -> usize {
+    /// Number of edges without a rank, because their target has no other in-edge.
+    pub fn unranked(&self) -> usize {
         self.len() - self.order.len()
     }
 
@@ -126,8 +126,8 @@ impl EdgeChanges {
         self.base == self.car
     }
 
-    /// Ranked edges at either end, a share of all of them: the most up-weighted ones, the most down-weighted first
-    /// among the others. At least one each where there are two.
+    /// A share of the ranked edges at either end: the most up-weighted ones, and of the others the most down-weighted
+    /// ones, most down-weighted first. At least one each where there are two.
     pub fn ends(&self, share: f64) -> (&[u32], Vec<u32>) {
         let ranked = self.order.len();
         let count = ((share * ranked as f64).ceil() as usize).max(1).min(ranked / 2);
@@ -139,8 +139,8 @@ impl EdgeChanges {
 /// Compares two networks edge by edge. Both must have been trained on data like `dataset`: the same features and
 /// classes.
 ///
-/// While effects are measured, `progress` is told the number of edges done and in all; once it breaks, the work ends
-/// with [`Error::Interrupted`].
+/// While effects are measured, `progress` gets the number of edges done and in all. If it breaks, the work ends with
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -171,8 +171,8 @@ pub fn explain(
     settings.check()?;
     one_graph(dataset)?;
     for network in [base, car] {
-        fits(network.config().features, dataset)?;
-        knows(network.config().classes, dataset)?;
+        check_width(network.config().features, dataset)?;
+        check_classes(network.config().classes, dataset)?;
     }
     let (first, second) = (base.config().classes, car.config().classes);
     if first != second {
@@ -194,12 +194,12 @@ pub fn explain(
 
 /// 100 (car / base - 1).
 fn percent(base: f32, car: f32) -> f64 {
-    // Attention may underflow to 0 in 32 bits; the floor keeps such an edge's change a number.
+    // Attention may underflow to 0 in 32 bits. The floor keeps such an edge's change finite.
     let base = f64::from(base.max(f32::MIN_POSITIVE));
     if f64::from(car) == base { 0.0 } else { 100.0 * (f64::from(car) / base - 1.0) }
 }
 
-/// Refuses attention that is no number: it would have no place in any order.
+/// Refuses attention that is not a number, which cannot be ordered.
 fn finite(attention: Vec<f32>, dst: &[u32]) -> Result<Vec<f32>, Error> {
     match attention.iter().zip(dst).find(|(alpha, _)| !alpha.is_finite()) {
         None => Ok(attention),
@@ -223,7 +223,7 @@ fn measured(
     let nodes: Vec<u32> = (0..dataset.num_nodes() as u32).collect();
     // All in-edges of all nodes in their order: every edge, by its id.
     let found = effects(network, dataset, &nodes, settings, progress)?;
-    // Effects near 1 and 0 are equal in 64 bits; what they are a sigmoid of still differs.
+    // Effects near 1 and 0 are equal in 64 bits, but the sigmoid's arguments still differ.
     let strength = |e: u32| settings.exponent.value(found.degree[e as usize] as usize) * found.rho[e as usize].ln();
     let order = ordered((0..found.len() as u32).collect(), strength);
     Ok(Effects { effect: found.effect, order })

@@ -1,4 +1,4 @@
-//! What is known about an edge apart from its attention.
+//! Properties of edges apart from their attention.
 
 use carat_graph::Dataset;
 use rayon::prelude::*;
@@ -12,11 +12,11 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Property {
-    /// How many nodes attend to the source: its citations.
+    /// Number of nodes that attend to the source: its citations.
     SrcDegree,
-    /// How many in-edges share the target's attention.
+    /// Number of in-edges that share the target's attention.
     DstDegree,
-    /// 1 where both ends have one class, 0 where they have two.
+    /// 1 where both ends have the same class, 0 otherwise.
     SameClass,
     /// Cosine of the ends' features.
     Similarity,
@@ -40,7 +40,7 @@ impl Property {
         Self::Effect,
     ];
 
-    /// In words.
+    /// The property in words.
     pub fn title(self) -> &'static str {
         match self {
             Self::SrcDegree => "source's degree",
@@ -61,7 +61,7 @@ pub struct Properties {
     pub src_degree: Vec<u32>,
     /// Edges that point at the target.
     pub dst_degree: Vec<u32>,
-    /// Whether the ends have one class; `None` where one has no label.
+    /// Whether both ends have the same class; `None` where one has no label.
     pub same_class: Vec<Option<bool>>,
     /// Cosine of the ends' features; NaN where one has no feature but zeros.
     pub similarity: Vec<f32>,
@@ -93,7 +93,7 @@ impl Properties {
 }
 
 impl EdgeChanges {
-    /// A property of one edge; `None` where it is not known. The edge exists.
+    /// A property of one edge; `None` where it is unknown. The edge must exist.
     pub fn value(&self, property: Property, edge: u32) -> Option<f64> {
         let edge = edge as usize;
         let properties = &self.properties;
@@ -108,7 +108,7 @@ impl EdgeChanges {
         }
     }
 
-    /// Why a property is not known of any edge; `None` where it may be known.
+    /// Why a property is unknown for every edge; `None` where it may be known.
     pub fn missing(&self, property: Property) -> Option<&'static str> {
         match property {
             Property::YearGap if self.properties.year_gap.is_none() => Some("the data has no years"),

@@ -12,7 +12,7 @@ use crate::Error;
 /// The cosine of every edge; NaN where an end has no feature but zeros.
 pub(super) fn cosines(dataset: &Dataset, src: &[u32], dst: &[u32]) -> Result<Vec<f32>, Error> {
     let features = dataset.features();
-    // Rows of a mapped file have not all been looked through yet.
+    // Rows of a mapped file have not all been checked yet.
     features.check()?;
     let edges = || src.par_iter().zip(dst);
     Ok(match features {
@@ -38,7 +38,7 @@ fn norms(rows: usize, square: impl Fn(u32) -> f64 + Sync) -> Vec<f64> {
 
 fn cosine(dot: f64, norms: &[f64], i: u32, j: u32) -> f32 {
     let length = norms[i as usize] * norms[j as usize];
-    // Rounding must not make two equal rows more than equal.
+    // Rounding must not give more than 1 for equal rows.
     if length > 0.0 { (dot / length).clamp(-1.0, 1.0) as f32 } else { f32::NAN }
 }
 
@@ -46,7 +46,7 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
 
-/// Walks both rows together: their columns ascend.
+/// Goes through both rows together: their columns ascend.
 fn sparse_dot(matrix: &CsrMatrix, i: u32, j: u32) -> f64 {
     let ((columns, values), (others, factors)) = (matrix.row(i as usize), matrix.row(j as usize));
     let mut other = others.iter().zip(factors).peekable();

@@ -6,7 +6,7 @@ use carat_graph::table::{Column, Table};
 use super::EdgeChanges;
 use crate::Error;
 
-/// Stands for a rank or a class that there is none of.
+/// Stands for a missing rank or class.
 const NONE: i64 = -1;
 
 impl EdgeChanges {
@@ -58,8 +58,8 @@ fn ranks(edges: usize, order: &[u32]) -> Vec<i64> {
     ranks
 }
 
-/// Who the nodes of the edges' table are: node, label (-1 where missing), and where the data has them class, name, year
-/// and authors. `guard` makes a text safe for whoever opens the file.
+/// The nodes of the edges' table: node, label (-1 where missing), and where the data has them class, name, year and
+/// authors. `guard` makes a text safe for programs that open the file.
 pub fn nodes_table(dataset: &Dataset, guard: impl Fn(&str) -> String) -> Result<Table, Error> {
     let labels = dataset.labels();
     let guarded = |texts: &[String]| Column::Text(texts.iter().map(|text| guard(text)).collect());

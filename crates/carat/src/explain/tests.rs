@@ -56,7 +56,7 @@ fn changes_are_percent_of_the_baseline_s_attention_and_ranked() {
         assert!((found.change[edge] - expected).abs() < 1e-3 * expected.abs().max(1.0), "{edge}");
     }
     // Nodes 1, 3 and 6 have one in-edge each.
-    assert_eq!((found.len(), found.alone(), found.order.len()), (11, 3, 8));
+    assert_eq!((found.len(), found.unranked(), found.order.len()), (11, 3, 8));
     assert!(found.order.iter().all(|&e| ![1, 3, 6].contains(&found.dst[e as usize])));
     assert!(found.order.windows(2).all(|pair| found.change[pair[0] as usize] >= found.change[pair[1] as usize]));
     let (up, down) = found.ends(0.25);
@@ -203,7 +203,7 @@ fn a_graph_without_edges_or_ranks_is_no_trouble() {
     for (edges, count) in [(&[][..], 0), (&[(0, 1)][..], 1)] {
         let dataset = Dataset::from_rows("small", edges, &features, &[Some(0), Some(1)]).unwrap();
         let found = explained(&dataset, &ExplainSettings::default());
-        assert_eq!((found.len(), found.alone(), found.is_empty()), (count, count, count == 0));
+        assert_eq!((found.len(), found.unranked(), found.is_empty()), (count, count, count == 0));
         assert_eq!(found.ends(0.1), (&[][..], Vec::new()));
     }
 }

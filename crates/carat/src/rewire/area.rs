@@ -1,7 +1,8 @@
 //! Areas between a curve and a level.
 //!
 //! The paper measures a way of pruning by "the area below its models' test accuracies line and above the baseline GCN
-//! models' test accuracy": where the curve lies below the level, nothing is taken away. The signed area takes it away.
+//! models' test accuracy": parts where the curve lies below the level are not subtracted. The signed area subtracts
+//! them.
 
 /// The area below the line through the points, which go from left to right, and above the level.
 pub fn area_above(points: &[(f64, f64)], level: f64) -> f64 {
@@ -19,7 +20,7 @@ pub fn area_between(points: &[(f64, f64)], level: f64) -> f64 {
     sum(points, level, |from, to| (from + to) / 2.0)
 }
 
-/// Sums over the segments of the line `height`, of the distances at both ends from the level, times the width.
+/// The sum over the segments of the line of `height`, given the distances at both ends from the level, times the width.
 fn sum(points: &[(f64, f64)], level: f64, height: impl Fn(f64, f64) -> f64) -> f64 {
     let segments = points.windows(2).map(|ends| {
         let ((x, y), (next_x, next_y)) = (ends[0], ends[1]);
@@ -36,7 +37,7 @@ mod tests {
     #[test]
     fn areas_by_hand() {
         let points = [(0.0, 0.5), (1.0, 0.7), (2.0, 0.3)];
-        // A triangle of width 1 and height 0.2, and one from the top down to the level, half-way along.
+        // A triangle of width 1 and height 0.2, and one from the peak to the level, half-way along.
         assert!((area_above(&points, 0.5) - (0.1 + 0.05)).abs() < 1e-12);
         assert!((area_between(&points, 0.5) - (0.1 + 0.0)).abs() < 1e-12);
         assert_eq!(area_above(&points, 0.9), 0.0);

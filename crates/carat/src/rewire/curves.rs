@@ -1,13 +1,13 @@
-//! What graph convolution networks come to on pruned graphs.
+//! Accuracies of graph convolution networks on pruned graphs.
 
 use serde::Serialize;
 
 use super::area::{area_above, area_between};
 
-/// Test accuracies: of every split those of its trials.
+/// Test accuracies of all trials, by split.
 type Accuracies = Vec<Vec<f64>>;
 
-/// Curves over the same thresholds, splits and trials, and what they are held against.
+/// Curves over the same thresholds, splits and trials, and the accuracies they are compared with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curves {
     /// On the whole graph.
@@ -19,20 +19,20 @@ pub struct Curves {
 /// Accuracy against the threshold, for one way of pruning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve {
-    /// Whose attention decides, or how many edges stay.
+    /// The name of the guide. Its attention decides which edges stay, or only how many if `random`.
     pub guide: String,
-    /// Whether as many edges stay, but drawn at random.
+    /// Whether the edges that stay are drawn at random instead.
     pub random: bool,
     /// By threshold.
     pub points: Vec<CurvePoint>,
 }
 
-/// What one threshold comes to.
+/// The results of one threshold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// Edges with less attention are gone.
+    /// Edges with less attention are left out.
     pub threshold: f64,
-    /// Edges that stay, where that is known.
+    /// Number of edges that stay, if known.
     pub edges: Option<usize>,
     /// On the pruned graph.
     pub accuracies: Accuracies,
@@ -74,12 +74,12 @@ impl Curves {
     }
 
     /// The paper's area of a curve: below the line of mean accuracies and above the mean accuracy on the whole graph.
-    /// NaN for a curve that there is not.
+    /// NaN for a curve that does not exist.
     pub fn area_above(&self, curve: usize) -> f64 {
         self.curves.get(curve).map_or(f64::NAN, |curve| area_above(&curve.means(), self.unpruned_mean()))
     }
 
-    /// The signed area of every split's own curve over its own level: these pair, split by split, with another curve's.
+    /// The signed area of every split's own curve over its own level. They pair, split by split, with another curve's.
     pub fn signed_areas(&self, curve: usize) -> Vec<f64> {
         let Some(curve) = self.curves.get(curve) else { return Vec::new() };
         let of = |(split, trials): (usize, &Vec<f64>)| Some(area_between(&curve.of_split(split)?, mean_of(trials)));

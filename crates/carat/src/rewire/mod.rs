@@ -7,8 +7,8 @@
 //! area                   what lies below the curve and above the accuracy of GCNs on the whole graph
 //! ```
 //!
-//! A GCN listens to all in-neighbours alike. If attention knows which edges are worth listening to, leaving out the
-//! others should help; and if that is attention's doing, leaving out as many edges at random should not.
+//! A GCN weighs all in-neighbours alike. If attention finds the useful edges, leaving out the others should help; and
+//! if attention is the cause, leaving out as many edges at random should not.
 //!
 //! ```
 //! use carat::rewire::{Guide, RewireConfig, Study};

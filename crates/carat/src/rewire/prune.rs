@@ -1,4 +1,4 @@
-//! Which edges stay.
+//! Which edges stay in a pruned graph.
 
 use carat_graph::Dataset;
 use rand::SeedableRng;
@@ -10,18 +10,18 @@ use crate::batches::batch_seed;
 use crate::settings::DataSettings;
 use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention};
 
-/// Leaves edges out of a graph before a network is trained on it: a setting of sweeps, whose rows say what their graphs
-/// were.
+/// Leaves edges out of a graph before a network is trained on it. A setting of sweeps, so that their rows describe
+/// their graphs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pruning {
     /// Edges with less attention are left out.
     pub threshold: f64,
-    /// As many edges are left out, but at random.
+    /// The same number of edges is left out, but at random.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub random: bool,
-    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its settings say
-    /// of these.
+    /// The network whose attention decides. It is trained on the same data, split and seed, whatever its own settings
+    /// are.
     pub guide: Box<TrainConfig>,
 }
 
@@ -54,7 +54,7 @@ impl Pruning {
     }
 }
 
-/// Refuses a threshold that is no number or below 0.
+/// Refuses a threshold that is not a number or is below 0.
 pub fn check_threshold(threshold: f64) -> Result<(), Error> {
     if threshold.is_finite() && threshold >= 0.0 {
         return Ok(());
@@ -67,7 +67,7 @@ pub fn above(scores: &[f32], threshold: f64) -> Vec<bool> {
     scores.iter().map(|score| f64::from(*score) >= threshold).collect()
 }
 
-/// So many of the edges, drawn at random. What one seed draws for fewer edges is part of what it draws for more.
+/// So many of the edges, drawn at random. With the same seed, a smaller draw is part of a larger one.
 pub fn at_random(edges: usize, count: usize, seed: u64) -> Vec<bool> {
     let mut order: Vec<u32> = (0..edges as u32).collect();
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
@@ -76,7 +76,7 @@ pub fn at_random(edges: usize, count: usize, seed: u64) -> Vec<bool> {
     keep
 }
 
-/// Keeps draws of edges apart from those of weights and batches.
+/// Separates draws of edges from those of weights and batches.
 const EDGES: u64 = 0x0065_6467_6573;
 
 /// The seed of the edges that are left out for a network of this seed on this split.
@@ -85,7 +85,7 @@ pub(super) fn random_seed(seed: u64, split: usize) -> u64 {
 }
 
 /// Trains an attention network and scores every edge by its attention, mean over layers and heads. `None` where
-/// `interrupted` turned true on the way.
+/// `interrupted` turned true before the end.
 pub fn scores(
     dataset: &Dataset,
     config: &TrainConfig,

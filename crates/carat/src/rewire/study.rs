@@ -15,7 +15,7 @@ const MOST_TRAININGS: usize = 100_000;
 /// A way to score edges: pruning leaves out those with low scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guide {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// One score per edge, in the order of their ids.
     pub scores: Vec<f32>,
@@ -28,18 +28,17 @@ pub struct RewireConfig {
     pub thresholds: Vec<f64>,
     /// Splits to train on.
     pub splits: Vec<usize>,
-    /// Networks per split and pruned graph, each with a seed of its own, and with its own draw where edges go at
-    /// random.
+    /// Networks per split and pruned graph. Each has its own seed, and its own draw where edges are left out at random.
     pub trials: usize,
     /// Settings of the networks; their model is a GCN.
     pub gcn: TrainConfig,
 }
 
 impl RewireConfig {
-    /// Settings of a GCN of the same shape as an attention network, trained alike and on the same splits. Its seed is
-    /// the network's, which folds are dealt out by.
+    /// Settings of a GCN of the same shape as an attention network, trained in the same way and on the same splits. Its
+    /// seed is that of the network, which also deals out folds.
     pub fn gcn(attention: &TrainConfig) -> TrainConfig {
-        attention.clone().model(ModelKind::Gcn).prune(None).task(None).split(0).without_idle_settings()
+        attention.clone().model(ModelKind::Gcn).prune(None).task(None).split(0).reset_unused_settings()
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -62,15 +61,15 @@ impl RewireConfig {
 
 /// A graph to train on, among those of one split and trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kept {
+enum KeptEdges {
     All,
     None,
-    /// So many edges with the highest scores. As thresholds rise edges only go, so the number tells which.
+    /// So many edges with the highest scores. Higher thresholds only remove edges, so the number determines them.
     Guided {
         guide: usize,
         count: usize,
     },
-    /// So many edges at random, whichever guide asks for them.
+    /// So many edges at random, for any guide.
     Random {
         count: usize,
     },
@@ -81,12 +80,12 @@ enum Kept {
 struct Work {
     split: usize,
     trial: usize,
-    kept: Kept,
+    kept: KeptEdges,
     /// The threshold of a guided graph.
     threshold: f64,
 }
 
-/// A plan of networks to train, each once, and the curves that their accuracies make.
+/// A plan of networks, each trained once, and the curves of their accuracies.
 #[derive(Debug)]
 pub struct Study<'a> {
     dataset: &'a Dataset,
@@ -94,7 +93,7 @@ pub struct Study<'a> {
     config: RewireConfig,
     splits: Vec<Split>,
     work: Vec<Work>,
-    places: HashMap<(usize, usize, Kept), usize>,
+    places: HashMap<(usize, usize, KeptEdges), usize>,
 }
 
 impl<'a> Study<'a> {
@@ -129,7 +128,7 @@ impl<'a> Study<'a> {
                 format!("these settings need up to {most} networks, more than {MOST_TRAININGS}; shorten a list");
             return Err(Error::Config(problem));
         }
-        let mut graphs = vec![(Kept::All, 0.0)];
+        let mut graphs = vec![(KeptEdges::All, 0.0)];
         for guide in 0..self.guides.len() {
             for &threshold in &self.config.thresholds {
                 graphs.extend([false, true].map(|random| (self.kept(guide, threshold, random), threshold)));
@@ -148,14 +147,14 @@ impl<'a> Study<'a> {
         Ok(())
     }
 
-    /// What stays at a threshold of a guide.
-    fn kept(&self, guide: usize, threshold: f64, random: bool) -> Kept {
+    /// The edges that stay at a threshold of a guide.
+    fn kept(&self, guide: usize, threshold: f64, random: bool) -> KeptEdges {
         let all = self.guides[guide].scores.len();
         match above(&self.guides[guide].scores, threshold).iter().filter(|keep| **keep).count() {
-            count if count == all => Kept::All,
-            0 => Kept::None,
-            count if random => Kept::Random { count },
-            count => Kept::Guided { guide, count },
+            count if count == all => KeptEdges::All,
+            0 => KeptEdges::None,
+            count if random => KeptEdges::Random { count },
+            count => KeptEdges::Guided { guide, count },
         }
     }
 
@@ -164,7 +163,7 @@ impl<'a> Study<'a> {
         self.work.len()
     }
 
-    /// Trains one of them, counted from 0, and returns its test accuracy. Trainings do not depend on each other.
+    /// Trains one of them, counted from 0, and returns its test accuracy. Trainings are independent of each other.
     pub fn train(&self, number: usize, interrupted: &dyn Fn() -> bool) -> Result<f64, Error> {
         let Some(&Work { split, trial, kept, threshold }) = self.work.get(number) else {
             return Err(Error::Config(format!("there is no training {number} among {}", self.work.len())));
@@ -173,16 +172,16 @@ impl<'a> Study<'a> {
         let seed = self.config.gcn.seed.wrapping_add(trial as u64);
         let pruned;
         let dataset = match kept {
-            Kept::All => self.dataset,
-            Kept::None => {
+            KeptEdges::All => self.dataset,
+            KeptEdges::None => {
                 pruned = self.dataset.with_edges(&vec![false; edges])?;
                 &pruned
             }
-            Kept::Guided { guide, .. } => {
+            KeptEdges::Guided { guide, .. } => {
                 pruned = self.dataset.with_edges(&above(&self.guides[guide].scores, threshold))?;
                 &pruned
             }
-            Kept::Random { count } => {
+            KeptEdges::Random { count } => {
                 let seed = random_seed(seed, self.config.splits[split]);
                 pruned = self.dataset.with_edges(&at_random(edges, count, seed))?;
                 &pruned
@@ -196,10 +195,10 @@ impl<'a> Study<'a> {
         trainer.test()?.map(|score| score.accuracy).ok_or_else(|| Error::Config("no test node has a label".into()))
     }
 
-    /// The curves, given the accuracy of every training: for each guide its own, then the one at random. Missing
+    /// The curves, given the accuracy of every training: for each guide its own, then the random one. Missing
     /// accuracies count as NaN.
     pub fn curves(&self, accuracies: &[f64]) -> Curves {
-        let of = |kept: Kept| {
+        let of = |kept: KeptEdges| {
             let of_split = |split: usize| {
                 let place = |trial: usize| self.places.get(&(split, trial, kept));
                 let accuracy = |trial: usize| place(trial).and_then(|place| accuracies.get(*place));
@@ -220,6 +219,6 @@ impl<'a> Study<'a> {
             Curve { guide: self.guides[guide].name.clone(), random, points }
         };
         let ways = (0..self.guides.len()).flat_map(|guide| [(guide, false), (guide, true)]);
-        Curves { unpruned: of(Kept::All), curves: ways.map(curve).collect() }
+        Curves { unpruned: of(KeptEdges::All), curves: ways.map(curve).collect() }
     }
 }

@@ -1,4 +1,4 @@
-//! What values of settings are refused, and which settings a run does not read.
+//! Which values of settings are refused, and which settings a run does not read.
 
 use super::{Arm, EntityChoice, RegulariserSettings, Target};
 use crate::rewire::Pruning;
@@ -22,7 +22,7 @@ pub(super) fn zero_or_more(name: &str, value: &f64, _: &TrainConfig) -> Result<(
     refused(format!("{name} must be 0 or more, and {value} is not"))
 }
 
-/// A share that is not the whole.
+/// A share that is below the whole.
 pub(super) fn below_one(name: &str, value: &f64, _: &TrainConfig) -> Result<(), Error> {
     if (0.0..1.0).contains(value) {
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) fn patience(name: &str, value: &Option<usize>, config: &TrainConfig) 
     value.map_or(Ok(()), |value| at_least_one(name, &value, config))
 }
 
-/// Exponents beyond it would tell edges apart that e^100 tells apart already, and overflow in the end.
+/// Larger exponents separate only edges that e^100 separates already, and overflow in the end.
 const LARGEST_CLAMP: f64 = 100.0;
 
 pub(super) fn clamp(name: &str, value: &f64, config: &TrainConfig) -> Result<(), Error> {
@@ -101,12 +101,12 @@ pub(super) fn prune(name: &str, value: &Option<Pruning>, config: &TrainConfig) -
 
 /// Why a run does not read a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Idle {
+pub(crate) enum Unused {
     /// Nothing is regularised. The setting may be given nevertheless.
     Unregularised,
-    /// It means nothing to the model, for this reason.
+    /// It has no meaning for the model, for this reason.
     Meaningless(&'static str),
-    /// It is another model's own.
+    /// It belongs to another model.
     Foreign(ModelKind),
 }
 
@@ -114,40 +114,40 @@ pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
-pub(super) fn never(_: &TrainConfig) -> Option<Idle> {
+pub(super) fn never(_: &TrainConfig) -> Option<Unused> {
     None
 }
 
-pub(super) fn without_gcn(config: &TrainConfig) -> Option<Idle> {
-    (config.model != ModelKind::Gcn).then_some(Idle::Foreign(ModelKind::Gcn))
+pub(super) fn without_gcn(config: &TrainConfig) -> Option<Unused> {
+    (config.model != ModelKind::Gcn).then_some(Unused::Foreign(ModelKind::Gcn))
 }
 
-pub(super) fn without_cal(config: &TrainConfig) -> Option<Idle> {
-    (config.model != ModelKind::Cal).then_some(Idle::Foreign(ModelKind::Cal))
+pub(super) fn without_cal(config: &TrainConfig) -> Option<Unused> {
+    (config.model != ModelKind::Cal).then_some(Unused::Foreign(ModelKind::Cal))
 }
 
-pub(super) fn with_own_attention(config: &TrainConfig) -> Option<Idle> {
+pub(super) fn with_own_attention(config: &TrainConfig) -> Option<Unused> {
     match config.model {
         ModelKind::Attention => None,
-        ModelKind::Gcn => Some(Idle::Meaningless(NO_ATTENTION)),
-        ModelKind::Cal => Some(Idle::Meaningless(OWN_ATTENTION)),
+        ModelKind::Gcn => Some(Unused::Meaningless(NO_ATTENTION)),
+        ModelKind::Cal => Some(Unused::Meaningless(OWN_ATTENTION)),
     }
 }
 
-pub(super) fn without_attention(config: &TrainConfig) -> Option<Idle> {
+pub(super) fn without_attention(config: &TrainConfig) -> Option<Unused> {
     with_own_attention(config).filter(|_| config.model == ModelKind::Gcn)
 }
 
-pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Idle> {
-    (config.model != ModelKind::Attention).then_some(Idle::Meaningless(WHOLE_GRAPH))
+pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {
+    (config.model != ModelKind::Attention).then_some(Unused::Meaningless(WHOLE_GRAPH))
 }
 
-pub(super) fn unregularised(config: &TrainConfig) -> Option<Idle> {
-    (!config.is_regularised()).then_some(Idle::Unregularised)
+pub(super) fn unregularised(config: &TrainConfig) -> Option<Unused> {
+    (!config.is_regularised()).then_some(Unused::Unregularised)
 }
 
 /// The strength is refused where a model cannot be regularised; the settings that come with it are ignored.
-pub(super) fn lambda_unread(config: &TrainConfig) -> Option<Idle> {
+pub(super) fn lambda_unread(config: &TrainConfig) -> Option<Unused> {
     with_own_attention(config).or_else(|| unregularised(config))
 }
 

@@ -90,7 +90,7 @@ words! {
 }
 
 impl Protocol {
-    /// Epochs without a new lowest validation loss, where the user names none.
+    /// Epochs without a new lowest validation loss, if the user gives no number.
     pub fn default_patience(self) -> usize {
         match self {
             Self::Best => 20,
@@ -99,7 +99,7 @@ impl Protocol {
     }
 }
 
-/// Draws are held in memory all at once; whoever wants more wants every edge.
+/// All draws are in memory at once; for more, use every edge.
 const MOST_ROUNDS: usize = 1000;
 
 /// How many in-edges of each entity are deleted in a step.
@@ -167,7 +167,7 @@ impl TryFrom<RoundsForm> for Rounds {
     }
 }
 
-/// Far beyond any use, and far from gradients that have no 32-bit number.
+/// Far above useful values, and far below those whose gradients overflow in 32 bits.
 const LARGEST_LAMBDA: f64 = 1e6;
 
 /// The regulariser's strength: one value, or one per layer.

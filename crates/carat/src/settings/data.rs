@@ -1,4 +1,4 @@
-//! What is learnt from, and which of it.
+//! The data and the split.
 
 use super::checks::{folds, never, split_ratio};
 use super::macros::settings;
@@ -6,7 +6,7 @@ use crate::Task;
 
 settings! {
     /// The data, the task and the split.
-    pub struct DataSettings at data, idle never {
+    pub struct DataSettings at data, unused never {
         /// Dataset: a name from 'carat data list', or a path to a .npz or .carat file or a folder.
         name as data: String = String::new(), "data" "NAME|PATH";
         /// What to classify: node (the nodes of a graph) or graph (the graphs of a set).

@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for ConfigVisitor {
     }
 }
 
-/// The name of a setting, refused where it is none: an error that knows its place in the file.
+/// The name of a setting; unknown names are refused with an error that has a position in the file.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

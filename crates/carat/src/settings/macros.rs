@@ -1,4 +1,4 @@
-//! The declarations of settings. Everything that must know each setting is made of them.
+//! The macros that declare settings. All code that must know every setting is generated from the declarations.
 
 /// Declares a group of settings: a struct of `TrainConfig`'s tree with a row per field.
 ///
@@ -8,19 +8,19 @@
 ///     , default "in words"                where the default's own text does not say it
 ///     , cal 128                           CAL's own default
 ///     , check function                    refuses values: fn(name, &value, &TrainConfig) -> Result<(), Error>
-///     , idle function                     why runs do not read it: fn(&TrainConfig) -> Option<Idle>
+///     , unused function                   why runs do not read it: fn(&TrainConfig) -> Option<Unused>
 ///     , unread function                   regularisers that do not read it: fn(&RegulariserSettings) -> bool
 ///     , late true                         it came later: files leave it out at its default
 ///     ;
 /// ```
 ///
 /// The fields exist in this one place, so a setting cannot be missing from files, flags, grids, checks or pairing keys.
-/// `field as method` gives the builder method another name than the field. A group's `idle` is that of its settings
+/// `field as method` gives the builder method another name than the field. A group's `unused` applies to its settings
 /// without one. `at top` declares settings that are fields of `TrainConfig` itself.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
-        $visibility:vis struct $group:ident at $place:ident, idle $group_idle:path {
+        $visibility:vis struct $group:ident at $place:ident, unused $group_unused:path {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident $(as $setter:ident)?: $type:ty = $default:expr,
@@ -28,7 +28,7 @@ macro_rules! settings {
                 $(, default $shown:literal)?
                 $(, cal $cal:literal)?
                 $(, check $check:path)?
-                $(, idle $idle:path)?
+                $(, unused $unused:path)?
                 $(, unread $unread:path)?
                 $(, late $late:literal)?
                 ;
@@ -66,7 +66,7 @@ macro_rules! settings {
                 is_same: |one, other| settings!(@of one $place $field) == settings!(@of other $place $field),
                 set_cal_default: settings!(@option $(|config| settings!(@of config $place $field) = $cal)?),
                 check: settings!(@check $name, $place, $field, $($check)?),
-                idle: settings!(@or [$($idle)?] $group_idle),
+                unused: settings!(@or [$($unused)?] $group_unused),
                 unread: settings!(@or [$($unread)?] $crate::settings::always_read),
             }),+];
 
@@ -85,7 +85,7 @@ macro_rules! settings {
                 Ok(())
             }
 
-            /// Reads the value of a setting; false where the name is none of this group.
+            /// Reads the value of a setting; false where the name is not in this group.
             pub(super) fn read<'de, A: serde::de::MapAccess<'de>>(
                 config: &mut $crate::TrainConfig,
                 name: &str,
@@ -127,7 +127,7 @@ macro_rules! settings {
     };
 }
 
-/// Makes `TrainConfig` of groups of settings and of single ones, and lists them in the order of files.
+/// Makes `TrainConfig` from groups of settings and from single ones, and lists them in the order of files.
 macro_rules! tree {
     (
         $(#[$meta:meta])*

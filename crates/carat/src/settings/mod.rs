@@ -1,8 +1,8 @@
 //! Settings of a training run: a tree of structs that the library, the command line, `config.toml` and sweeps share.
 //!
 //! Each setting is declared once, with its default, its help, its check and what reads it (`settings/macros.rs`).
-//! [`Setting::all`] lists them: flags, checks, baselines and pairing keys are made of that list, and the fields of the
-//! structs are made of the same declarations, so none can be missing from it. Files are flat and have the names of
+//! [`Setting::all`] lists them. Flags, checks, baselines and pairing keys are generated from that list, and the fields
+//! of the structs from the same declarations, so none can be missing from it. Files are flat and have the names of
 //! flags.
 
 mod checks;
@@ -21,7 +21,7 @@ pub use model::{CalSettings, GcnSettings, NetworkSettings};
 pub use regulariser::RegulariserSettings;
 pub use training::{OptimiserSettings, StoppingSettings};
 
-pub(crate) use checks::{Idle, OWN_ATTENTION, always_read};
+pub(crate) use checks::{OWN_ATTENTION, Unused, always_read};
 pub(crate) use value::SettingValue;
 
 use macros::tree;
@@ -34,7 +34,7 @@ use crate::{Error, ModelKind};
 tree! {
     /// Everything that decides a run's result, and so everything needed to repeat it.
     ///
-    /// Each setting has a method of its name, so that a run reads as a sentence; groups can be given as a whole:
+    /// Each setting has a method of its name. Groups can also be given as a whole:
     ///
     /// ```
     /// use carat::settings::NetworkSettings;
@@ -68,16 +68,16 @@ tree! {
     }
 }
 
-/// What is known of a setting, whatever its type.
+/// The description of a setting, whatever its type.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Its name in flags, files and grids.
     pub name: &'static str,
-    /// What a value is called in the flag's help; `None` where there is no flag.
+    /// The name of a value in the flag's help; `None` where there is no flag.
     pub value_name: Option<&'static str>,
     /// True where it takes several values with commas between them.
     pub is_list: bool,
-    /// True where a flag takes what starts with a minus for a value.
+    /// True where a flag accepts a value that starts with a minus.
     pub may_be_negative: bool,
     /// True for the settings in which runs that pair may differ.
     pub is_of_regulariser: bool,
@@ -90,7 +90,7 @@ pub struct Setting {
     is_same: fn(&TrainConfig, &TrainConfig) -> bool,
     set_cal_default: Option<fn(&mut TrainConfig)>,
     check: fn(&TrainConfig) -> Result<(), Error>,
-    idle: fn(&TrainConfig) -> Option<Idle>,
+    unused: fn(&TrainConfig) -> Option<Unused>,
     unread: fn(&RegulariserSettings) -> bool,
 }
 
@@ -114,12 +114,12 @@ impl Setting {
         if default.is_empty() { docs.to_string() } else { format!("{docs} [default: {default}{for_cal}]") }
     }
 
-    /// The value that some settings have, as a flag has it; empty where there is none.
+    /// The value in some settings, as a flag writes it; empty where there is none.
     pub fn text(&self, config: &TrainConfig) -> String {
         (self.text)(config)
     }
 
-    /// Gives it the value of a flag's text, or says what is wrong with that.
+    /// Parses a flag's text and sets the value, or says what is wrong with the text.
     pub fn set(&self, config: &mut TrainConfig, text: &str) -> Result<(), String> {
         (self.parse)(config, text)
     }
@@ -129,14 +129,14 @@ impl Setting {
         (self.is_same)(one, other)
     }
 
-    /// Gives it its default.
+    /// Sets the default.
     fn reset(&self, config: &mut TrainConfig) {
         (self.copy)(&TrainConfig::default(), config);
     }
 }
 
 impl TrainConfig {
-    /// The defaults of a model: CAL has a width and heads of its own.
+    /// The defaults of a model: CAL has its own width and heads.
     pub fn default_of(model: ModelKind) -> Self {
         let mut config = Self { model, ..Self::default() };
         if model == ModelKind::Cal {
@@ -145,7 +145,7 @@ impl TrainConfig {
         config
     }
 
-    /// The same settings with the model's own defaults in place of those that are not given.
+    /// The same settings with the model's own defaults for those that are not given.
     #[must_use]
     pub fn with_model_defaults(mut self, is_given: impl Fn(&str) -> bool) -> Self {
         let defaults = Self::default_of(self.model);
@@ -154,16 +154,16 @@ impl TrainConfig {
         self
     }
 
-    /// The same run with everything at its default that it does not read.
+    /// The same run with every setting that it does not read at its default.
     #[must_use]
-    pub fn without_idle_settings(self) -> Self {
+    pub fn reset_unused_settings(self) -> Self {
         let mut config = self.clone();
-        let idle = Setting::all().filter(|setting| (setting.idle)(&self).is_some());
-        idle.for_each(|setting| setting.reset(&mut config));
+        let unused = Setting::all().filter(|setting| (setting.unused)(&self).is_some());
+        unused.for_each(|setting| setting.reset(&mut config));
         config
     }
 
-    /// Everything that runs must agree in to pair: every setting but the regulariser's, by name.
+    /// Everything that must be equal for runs to pair: every setting but the regulariser's, by name.
     pub fn pairing_key(&self) -> Vec<(&'static str, String)> {
         let settings = Setting::all().filter(|setting| !setting.is_of_regulariser);
         settings.map(|setting| (setting.name, setting.text(self))).collect()
@@ -175,12 +175,12 @@ impl TrainConfig {
         let default = Self::default();
         for setting in Setting::all().filter(|setting| !setting.is_same(self, &default)) {
             let (name, model) = (setting.name, self.model);
-            let problem = match (setting.idle)(self) {
-                None | Some(Idle::Unregularised) => continue,
-                Some(Idle::Meaningless(why)) => {
+            let problem = match (setting.unused)(self) {
+                None | Some(Unused::Unregularised) => continue,
+                Some(Unused::Meaningless(why)) => {
                     format!("{name} has no meaning with model {model}: {why}; leave it out")
                 }
-                Some(Idle::Foreign(owner)) => {
+                Some(Unused::Foreign(owner)) => {
                     let owners = if owner == ModelKind::Gcn { "graph convolution networks" } else { "CAL" };
                     format!("{name} is a setting of {owners}; add --model {owner}, or leave it out")
                 }

@@ -8,7 +8,7 @@ use crate::ModelKind;
 
 settings! {
     /// Says which of the other groups are read.
-    pub(super) struct Model at top, idle never {
+    pub(super) struct Model at top, unused never {
         /// What is trained: attention, gcn (graph convolutions, without attention) or cal (CAL's CausalGAT).
         model: ModelKind = ModelKind::default(), "model" "MODEL", late true;
     }
@@ -16,7 +16,7 @@ settings! {
 
 settings! {
     /// What graph convolution networks have of their own.
-    pub struct GcnSettings at gcn, idle without_gcn {
+    pub struct GcnSettings at gcn, unused without_gcn {
         /// What an in-edge weighs with --model gcn: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain
         /// sum).
         norm as gcn_norm: GcnNorm = GcnNorm::default(), "gcn-norm" "NORM", late true;
@@ -25,7 +25,7 @@ settings! {
 
 settings! {
     /// What CAL has of its own.
-    pub struct CalSettings at cal, idle without_cal {
+    pub struct CalSettings at cal, unused without_cal {
         /// With --model cal: strength of the loss that keeps the context from telling the class.
         lambda1: Option<f64> = None, "lambda1" "STRENGTH", default "0.5";
         /// With --model cal: strength of the loss of the object in another node's context.
@@ -35,13 +35,13 @@ settings! {
 
 settings! {
     /// The kind and the sizes of the network.
-    pub struct NetworkSettings at network, idle never {
+    pub struct NetworkSettings at network, unused never {
         /// Attention kind: gat, gatv2 or transformer.
-        arch: AttentionKind = AttentionKind::Gat, "arch" "KIND", idle with_own_attention;
+        arch: AttentionKind = AttentionKind::Gat, "arch" "KIND", unused with_own_attention;
         /// F, the width of every layer.
         hidden: usize = 100, "hidden" "F", cal 128;
         /// K, attention heads per layer, averaged; with --model cal concatenated.
-        heads: usize = 3, "heads" "K", cal 4, idle without_attention;
+        heads: usize = 3, "heads" "K", cal 4, unused without_attention;
         /// L, attention layers.
         layers: usize = 2, "layers" "L";
     }

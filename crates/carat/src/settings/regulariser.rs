@@ -9,9 +9,9 @@ use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 
 settings! {
     /// Causal attention regularisation. Runs that differ in these settings alone pair.
-    pub struct RegulariserSettings at regulariser, idle unregularised {
+    pub struct RegulariserSettings at regulariser, unused unregularised {
         /// Strength: 0 for a plain network, one value, or one per layer like 0.5,1; the paper has 0.1 to 5.
-        lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, idle lambda_unread;
+        lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, unused lambda_unread;
         /// Edges deleted per node, or graph, and step: a number of draws, or all.
         rounds: Rounds = Rounds::default(), "rounds" "R|all";
         /// Where attention's targets come from: causal (from deleting edges), vote (from the neighbours' labels), or
@@ -43,7 +43,7 @@ settings! {
 }
 
 impl RegulariserSettings {
-    /// The same with what the arm does not read at its default: what it computes does not change.
+    /// The same with the settings that the arm does not read at their defaults: the result does not change.
     #[must_use]
     pub fn without_unread(self) -> Self {
         let mut config = crate::TrainConfig { regulariser: self, ..Default::default() };

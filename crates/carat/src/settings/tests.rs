@@ -1,4 +1,4 @@
-//! What must hold for every setting, whatever there is of them.
+//! What must hold for every setting, whatever settings there are.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -83,7 +83,7 @@ fn every_setting_survives_its_flag() {
     }
 }
 
-/// What no run of a kind may differ in: settings that it reads stay, others fall back to their defaults.
+/// Settings that runs of a kind do not read fall back to their defaults; others stay.
 #[test]
 fn a_run_keeps_what_it_reads_and_nothing_else() {
     let regularised = TrainConfig::default().lambda(Lambda::new(1.0));
@@ -94,7 +94,7 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
         let is_kept = |setting: &&Setting| {
             let other = with_other(setting, config);
             // Another model reads other settings.
-            setting.name == "model" || setting.is_same(&other.clone().without_idle_settings(), &other)
+            setting.name == "model" || setting.is_same(&other.clone().reset_unused_settings(), &other)
         };
         Setting::all().filter(is_kept).map(|setting| setting.name).collect::<BTreeSet<_>>()
     };
@@ -103,13 +103,13 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     let regulariser = || Setting::all().filter(|setting| setting.is_of_regulariser).map(|setting| setting.name);
     let foreign = ["gcn-norm", "lambda1", "lambda2"];
     assert_eq!(read_by(&regularised), but(&foreign));
-    // The other strength that is tried regularises.
-    let idle: Vec<&str> = regulariser().filter(|name| *name != "lambda").chain(foreign).collect();
-    assert_eq!(read_by(&plain), but(&idle));
+    // Here another strength regularises.
+    let unused: Vec<&str> = regulariser().filter(|name| *name != "lambda").chain(foreign).collect();
+    assert_eq!(read_by(&plain), but(&unused));
     let whole_graph = ["arch", "batch-size", "fanout"];
-    let idle: Vec<&str> = regulariser().chain(whole_graph).collect();
-    assert_eq!(read_by(&gcn), but(&[&idle[..], &["heads", "lambda1", "lambda2"]].concat()));
-    assert_eq!(read_by(&cal), but(&[&idle[..], &["gcn-norm"]].concat()));
+    let unused: Vec<&str> = regulariser().chain(whole_graph).collect();
+    assert_eq!(read_by(&gcn), but(&[&unused[..], &["heads", "lambda1", "lambda2"]].concat()));
+    assert_eq!(read_by(&cal), but(&[&unused[..], &["gcn-norm"]].concat()));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn help_tells_the_default() {
     assert!(help("data").ends_with("or a folder"));
 }
 
-/// Files that the version before the tree of settings wrote (commit 8046d23).
+/// Files written before settings were a tree (commit 8046d23).
 #[test]
 fn files_from_before_are_read_and_written_byte_for_byte() {
     let car = include_str!("../../tests/fixtures/settings/car.toml");

@@ -7,19 +7,19 @@ use crate::rewire::Pruning;
 
 settings! {
     /// The optimiser and its batches.
-    pub struct OptimiserSettings at optimiser, idle never {
+    pub struct OptimiserSettings at optimiser, unused never {
         /// Adam's learning rate.
         lr: f64 = 0.01, "lr" "RATE", check above_zero;
         /// Training nodes, or graphs, per step.
-        batch_size: usize = 10_000, "batch-size" "N", check at_least_one, idle on_whole_graphs;
+        batch_size: usize = 10_000, "batch-size" "N", check at_least_one, unused on_whole_graphs;
         /// Draw at most this many in-edges per node, one number per layer from the targets outwards.
-        fanout: Vec<usize> = Vec::new(), "fanout" "N,N", default "all", check fanout, idle on_whole_graphs;
+        fanout: Vec<usize> = Vec::new(), "fanout" "N,N", default "all", check fanout, unused on_whole_graphs;
     }
 }
 
 settings! {
     /// When to stop, and which weights to keep.
-    pub struct StoppingSettings at stopping, idle never {
+    pub struct StoppingSettings at stopping, unused never {
         /// Most epochs to train.
         epochs: usize = 400, "epochs" "N", check at_least_one;
         /// best: keep the weights with the lowest validation loss; paper: keep the last ones.
@@ -30,7 +30,7 @@ settings! {
 }
 
 impl StoppingSettings {
-    /// The patience in force.
+    /// The patience that applies.
     pub fn patience(&self) -> usize {
         self.patience.unwrap_or_else(|| self.protocol.default_patience())
     }
@@ -38,15 +38,15 @@ impl StoppingSettings {
 
 settings! {
     /// Draws.
-    pub(super) struct Seed at top, idle never {
+    pub(super) struct Seed at top, unused never {
         /// Seeds initial weights, batches, fan-out and the regulariser's draws.
         seed: u64 = 0, "seed" "N";
     }
 }
 
 settings! {
-    /// Sweeps alone have it.
-    pub(super) struct Prune at top, idle never {
+    /// Only sweeps have it.
+    pub(super) struct Prune at top, unused never {
         /// Edges that are left out of the graph before training.
         prune: Option<Pruning> = None, "prune", check prune;
     }

@@ -1,4 +1,4 @@
-//! Values of settings as flags have them.
+//! Values of settings as flags write them.
 
 use carat_nn::{AttentionKind, GcnNorm};
 
@@ -10,7 +10,7 @@ use crate::{ModelKind, Task};
 pub(crate) trait SettingValue: Sized {
     /// True where several values are given one by one, with commas between them.
     const IS_LIST: bool = false;
-    /// True where a flag takes what starts with a minus for a value, so that a check can say what is wrong with it.
+    /// True where a flag accepts a value that starts with a minus, so that a check can say what is wrong with it.
     const MAY_BE_NEGATIVE: bool = false;
 
     /// Reads the text of a flag, or says what is wrong with it.

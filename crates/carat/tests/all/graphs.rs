@@ -15,7 +15,7 @@ use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, NetworkPass, 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Six labelled graphs and one that takes no part. Graphs 1, 3 and 4 have no edges.
+/// Six labelled graphs and one without a label. Graphs 1, 3 and 4 have no edges.
 const GRAPHS: [u32; 7] = [5, 3, 0, 1, 4, 2, 6];
 const LABELLED: usize = 6;
 
@@ -180,7 +180,7 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
     }
 }
 
-/// Rings, half of them with a chord: the class is whether there is one. Every seventh is empty or has no edges.
+/// Rings, half of them with a chord, which decides the class. Every seventh is empty or has no edges.
 fn rings(count: usize) -> Dataset {
     let (mut src, mut dst, mut offsets, mut labels) = (Vec::new(), Vec::new(), vec![0u32], Vec::new());
     for g in 0..count as u32 {
@@ -220,7 +220,7 @@ fn training_learns_and_has_the_same_bits_on_any_number_of_threads() {
         let (three, _) = with_threads(Some(3), train).unwrap();
         assert_eq!(one.parameters(), three.parameters(), "lambda {lambda}, {interventions}");
         let test = score(&one, &dataset, &split.test).unwrap();
-        // One graph in seven has no nodes and cannot be told apart.
+        // One graph in seven has no nodes, so nothing distinguishes the classes.
         assert!(test.accuracy > 0.8 && validation.accuracy > 0.8, "lambda {lambda}: {test}, {validation}");
         assert!(carat::coherence(&one, &dataset, &split.test, 100).unwrap().is_none());
     }

@@ -83,7 +83,7 @@ impl<T: Real> Batch<T> {
             .collect()
     }
 
-    /// The gradient of L_p plus whatever `targets` pull towards, per parameter in PyG's order, with L_p and L_c.
+    /// The gradient of L_p plus that of the loss that `targets` define, per parameter in PyG's order, with L_p and L_c.
     fn gradient(
         &self,
         network: &Network<T>,
@@ -292,7 +292,7 @@ fn random_network(arch: AttentionKind, heads: usize, layers: usize) -> Network<f
     network
 }
 
-/// Targets are constants, so the total loss with the targets held fixed has the gradient that the backward pass gives.
+/// Targets are constants, so the backward pass gives the gradient of the total loss with the targets held fixed.
 #[test]
 fn the_total_loss_has_the_gradient_of_its_finite_differences() {
     let (dataset, _, _) = small_graph();

@@ -1,4 +1,4 @@
-//! Pruned graphs: what is trained once, what curves are made of, and that attention which knows beats chance.
+//! Pruned graphs: what is trained once, how curves are computed, and that informed attention beats chance.
 
 use carat::rewire::{Guide, Pruning, RewireConfig, Study, at_random, scores};
 use carat::{Dataset, TrainConfig};
@@ -22,7 +22,7 @@ fn truth(dataset: &Dataset) -> Guide {
 #[test]
 fn equal_graphs_are_trained_once_and_knowledge_beats_chance() {
     let dataset = dataset();
-    // Below 0.2 nothing goes, from 0.8 on everything.
+    // Below 0.2 no edge is left out, from 0.8 on every one is.
     let config = settings(&[0.0, 0.1, 0.3, 0.5, 0.7, 1.01], 2);
     let study = Study::new(&dataset, vec![truth(&dataset)], config).unwrap();
     // Per trial: the whole graph, the useful edges, as many at random, no edge.

@@ -1,4 +1,4 @@
-//! Training of models that look at the whole graph: graph convolution networks, and what every such model may rely on.
+//! Training of models of the whole graph: graph convolution networks, and what holds for every such model.
 
 use std::cell::Cell;
 use std::time::Duration;

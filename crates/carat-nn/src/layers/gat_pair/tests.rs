@@ -42,7 +42,7 @@ proptest! {
         let d_attention = [below, above].map(|block| values(block.num_edges() * heads, 5));
 
         let mut one_by_one = [LayerState::default(), LayerState::default()];
-        let mut between = vec![0.0; below.num_targets() * WIDTH];
+        let mut inner = vec![0.0; below.num_targets() * WIDTH];
         let mut out = vec![0.0; above.num_targets() * WIDTH];
         let mut run = |l: usize, block, input: &[f64], output: &mut [f64]| {
             Gat.sources(layer(shape, &parameters[l], input), 0, &mut one_by_one[l].sources);
@@ -50,20 +50,20 @@ proptest! {
             let rows = Targets::of_block(block, input, WIDTH);
             Gat.targets(layer(shape, &parameters[l], input), sources, rows, output, targets);
         };
-        run(0, below, &h, &mut between);
-        run(1, above, &between, &mut out);
+        run(0, below, &h, &mut inner);
+        run(1, above, &inner, &mut out);
         let mut expected: Gradients = ([(); 2].map(|()| vec![0.0; length]), vec![0.0; h.len()]);
-        let mut d_between = vec![0.0; between.len()];
+        let mut d_inner = vec![0.0; inner.len()];
         let upstream = Upstream { d_out: &d_out, d_attention: &d_attention[1] };
-        let (top, state) = (layer(shape, &parameters[1], &between), &mut one_by_one[1]);
-        Gat.backward(top, above, upstream, state, &mut expected.0[1], &mut d_between);
-        let upstream = Upstream { d_out: &d_between, d_attention: &d_attention[0] };
+        let (top, state) = (layer(shape, &parameters[1], &inner), &mut one_by_one[1]);
+        Gat.backward(top, above, upstream, state, &mut expected.0[1], &mut d_inner);
+        let upstream = Upstream { d_out: &d_inner, d_attention: &d_attention[0] };
         let (bottom, state) = (layer(shape, &parameters[0], &h), &mut one_by_one[0]);
         Gat.backward(bottom, below, upstream, state, &mut expected.0[0], &mut expected.1);
 
-        let layers = |between| {
+        let layers = |inner| {
             let lower = PairedLayer { layer: layer(shape, &parameters[0], &h), block: below };
-            [lower, PairedLayer { layer: layer(shape, &parameters[1], between), block: above }]
+            [lower, PairedLayer { layer: layer(shape, &parameters[1], inner), block: above }]
         };
         let [mut lower, mut upper] = [LayerState::default(), LayerState::default()];
         let mut pair = State::default();
@@ -74,24 +74,24 @@ proptest! {
         let mut kept = [LayerState::default(), LayerState::default()];
         let [kept_lower, kept_upper] = &mut kept;
         let mut pair_kept = State::default();
-        let mut found_between = vec![f64::NAN; between.len()];
+        let mut found_inner = vec![f64::NAN; inner.len()];
         together.fill(f64::NAN);
-        GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_between), &mut together);
+        GatPair.forward(layers(&[]), [kept_lower, kept_upper], &mut pair_kept, Some(&mut found_inner), &mut together);
         prop_assert!(close(&together, &out));
         prop_assert!(close(&kept[1].targets.alpha, &one_by_one[1].targets.alpha));
         for n in 0..above.num_sources() {
             let row = n * WIDTH..(n + 1) * WIDTH;
             let is_source = above.sources().contains(&(n as u32));
-            prop_assert!(!is_source || close(&found_between[row.clone()], &between[row.clone()]), "output {n}");
+            prop_assert!(!is_source || close(&found_inner[row.clone()], &inner[row.clone()]), "output {n}");
             let scores = |states: &[LayerState<f64>; 2]| {
                 states[1].sources.read::<Sources<f64>>().score[n * heads..][..heads].to_vec()
             };
             prop_assert!(!is_source || close(&scores(&one_by_one), &scores(&kept)), "score {n}");
-            prop_assert!(is_source || found_between[row].iter().all(|value| *value == 0.0), "no output {n}");
+            prop_assert!(is_source || found_inner[row].iter().all(|value| *value == 0.0), "no output {n}");
         }
-        let after_one_by_one = (layers(&between), one_by_one, State::default());
+        let after_one_by_one = (layers(&inner), one_by_one, State::default());
         for (layers, [mut lower, mut upper], mut pair) in
-            [(layers(&[]), [lower, upper], pair), (layers(&found_between), kept, pair_kept), after_one_by_one]
+            [(layers(&[]), [lower, upper], pair), (layers(&found_inner), kept, pair_kept), after_one_by_one]
         {
             let upstream = [(&[][..], &d_attention[0]), (&d_out[..], &d_attention[1])]
                 .map(|(d_out, d_attention)| Upstream { d_out, d_attention });

@@ -1,4 +1,4 @@
-//! What stands between an attention layer's output and whoever reads it: a function of single rows.
+//! The function that is applied to every row of an attention layer's output before the row is read.
 //!
 //! ```text
 //! h = act(z)        z: the layer's output; in the paper's network h is z itself
@@ -10,26 +10,26 @@
 use super::Activation;
 use crate::real::Real;
 
-/// The function of rows.
+/// An optional activation; the identity without one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Between {
+pub(crate) struct LayerActivation {
     pub(crate) activation: Option<Activation>,
 }
 
-impl Between {
-    /// Whether rows are left as they are, so that two layers may be computed as one linear map.
+impl LayerActivation {
+    /// Whether rows are left unchanged, so that two layers can be computed as one linear map.
     pub(crate) fn is_identity(self) -> bool {
         self.activation.is_none()
     }
 
-    /// From some rows of a layer's output to what is read of them, in place.
+    /// Applies the function to rows of a layer's output, in place.
     pub(crate) fn forward<T: Real>(self, rows: &mut [T]) {
         if let Some(activation) = self.activation {
             activation.forward(rows);
         }
     }
 
-    /// From the gradient of `rows`, which `forward` gave, to that of the layer's output, in place.
+    /// Turns the gradient of `rows`, the output of `forward`, into that of the layer's output, in place.
     pub(crate) fn backward<T: Real>(self, rows: &[T], gradient: &mut [T]) {
         if let Some(activation) = self.activation {
             activation.backward_here(rows, gradient);
@@ -56,7 +56,7 @@ mod tests {
                 for layers in [1, 2, 3] {
                     let config = NetworkConfig { arch, features: 3, hidden: 5, heads: 2, layers, classes: 3 };
                     let mut network = Network::<f64>::new(config, 4).unwrap();
-                    network.between.activation = Some(RELU);
+                    network.layer_activation.activation = Some(RELU);
                     let blocks = BlockBuilder::new(&graph).build(&[0, 1, 4], layers);
                     let input = Input::new(&features, blocks.nodes());
                     let without = Network::<f64>::new(config, 4).unwrap();

@@ -1,42 +1,42 @@
-//! Deletions that change what their own target reads and comes to, and nothing that another node reads: all of one
-//! layer, and of two layers all but those of targets that are among their own sources.
+//! Deletions that change only their own target: in a network of one layer all of them, and with two layers those whose
+//! target does not read itself.
 //!
-//! The pass with all edges is only read, so each thread takes some deletions from their in-edges to their class scores,
-//! and finds what it has written in its own cache.
+//! The pass with all edges is only read. So each thread computes some deletions from their in-edges to their class
+//! scores, and its intermediate results stay in its own cache.
 
 use std::sync::{Mutex, PoisonError};
 
 use carat_graph::Blocks;
 
 use super::Deletion;
-use crate::layers::{Known, LayerState, TargetState, Targets};
+use crate::layers::{LayerState, Original, TargetState, Targets};
 use crate::modules::LEAKY_RELU;
 use crate::network::Network;
 use crate::pass::Buffers;
 use crate::real::Real;
 use crate::rows::{Chunks, Rows};
 
-/// Multiply-adds per chunk of deletions, at most: few enough that what a thread holds of them is small.
+/// Most multiply-adds per chunk of deletions, which bounds the buffers of a thread.
 const CHUNK_WORK: usize = 1 << 24;
 
 /// One thread's buffers.
 #[derive(Debug, Default)]
-pub(super) struct Room<T> {
+pub(super) struct ThreadBuffers<T> {
     /// The deletions' targets, the edges they lose and the in-edges they keep.
     targets: Vec<u32>,
     lost: Vec<u32>,
     offsets: Vec<usize>,
     sources: Vec<u32>,
-    /// Their own inputs, and what they come to.
+    /// Their own inputs, and their outputs.
     own: Vec<T>,
     out: Vec<T>,
-    /// In place of their outputs, all that the next layer needs of those.
+    /// In place of their outputs: the products of these that the next layer needs.
     products: Vec<T>,
     state: TargetState<T>,
 }
 
-/// Whether all of these deletions, in the order of targets, are such.
-pub(super) fn are_alone(blocks: &Blocks, deletions: &[Deletion]) -> bool {
+/// Whether all of these deletions, which are ordered by target, change only their target.
+pub(super) fn change_only_targets(blocks: &Blocks, deletions: &[Deletion]) -> bool {
     let block = blocks.layer(blocks.num_layers() - 1);
     let reads_itself = |target: u32| block.in_neighbours(target as usize).contains(&target);
     match blocks.num_layers() {
@@ -47,36 +47,37 @@ pub(super) fn are_alone(blocks: &Blocks, deletions: &[Deletion]) -> bool {
 }
 
 impl<T: Real> Network<T> {
-    /// The class scores of every deletion, given the part of them that each target's own encoding has.
-    pub(super) fn scores_alone(
+    /// The class scores of every deletion. `own_scores` is the part of the scores that comes from each target's own
+    /// encoding.
+    pub(super) fn target_only_scores(
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
         buffers: &Buffers<T>,
         own_scores: &[T],
-        rooms: &mut Vec<Room<T>>,
+        thread_buffers: &mut Vec<ThreadBuffers<T>>,
         scores: &mut [T],
     ) {
-        // One for each thread, and one for a caller that is none of them.
-        rooms.resize_with(rayon::current_num_threads() + 1, Room::default);
-        let rooms: Vec<Mutex<&mut Room<T>>> = rooms.iter_mut().map(Mutex::new).collect();
+        // One for each thread of the pool, and one for a caller outside it.
+        thread_buffers.resize_with(rayon::current_num_threads() + 1, ThreadBuffers::default);
+        let thread_buffers: Vec<Mutex<&mut ThreadBuffers<T>>> = thread_buffers.iter_mut().map(Mutex::new).collect();
         let classes = self.config().classes;
-        self.chunks_alone(blocks, deletions).run(Rows::new(scores, classes), |range, scores| {
+        self.target_only_chunks(blocks, deletions).run(Rows::new(scores, classes), |range, scores| {
             let deletions = &deletions[range];
-            let thread = rayon::current_thread_index().unwrap_or(rooms.len() - 1);
-            let mut room = rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let thread = rayon::current_thread_index().unwrap_or(thread_buffers.len() - 1);
+            let mut own_buffers = thread_buffers[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let scores = scores.into_slice();
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(deletions) {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
-            let last = self.last_alone(blocks, deletions, buffers, &mut room);
+            let last = self.target_only_outputs(blocks, deletions, buffers, &mut own_buffers);
             self.places.classifier.add_last_scores(self.parameters(), last, scores);
         });
     }
 
-    /// Chunks of about equal work: what a matrix makes of each target's sums, and those sums.
-    fn chunks_alone(&self, blocks: &Blocks, deletions: &[Deletion]) -> Chunks {
+    /// Chunks of about equal work: sums over each target's in-edges, and the product of a matrix with those sums.
+    fn target_only_chunks(&self, blocks: &Blocks, deletions: &[Deletion]) -> Chunks {
         let block = blocks.layer(blocks.num_layers() - 1);
         let all = self.config().heads * self.config().hidden;
         let mut work_before = Vec::with_capacity(deletions.len() + 1);
@@ -91,15 +92,15 @@ impl<T: Real> Network<T> {
     }
 
     /// LeakyReLU(h') of every deletion's target.
-    fn last_alone<'a>(
+    fn target_only_outputs<'a>(
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
         buffers: &Buffers<T>,
-        room: &'a mut Room<T>,
+        own_buffers: &'a mut ThreadBuffers<T>,
     ) -> &'a [T] {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
-        let Room { targets, lost, offsets, sources, own, out, products, state } = room;
+        let ThreadBuffers { targets, lost, offsets, sources, own, out, products, state } = own_buffers;
         let block = blocks.layer(layers - 1);
         targets.clear();
         lost.clear();
@@ -122,11 +123,11 @@ impl<T: Real> Network<T> {
         for l in 0..layers {
             let layer = self.layer(l, &buffers.h[l]);
             let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
-            // The first layer's inputs are as they were.
-            let known = (l == 0).then_some(Known { state: before, block: blocks.layer(l), rows: targets, lost });
-            let rows = Targets { offsets, sources, h: own, products: None, known };
-            // The next layer may need little of a target's new output: nobody else reads it.
-            let kind = self.attention.as_products().filter(|_| self.between.is_identity());
+            // Deletions do not change the first layer's inputs.
+            let original = (l == 0).then_some(Original { state: before, block: blocks.layer(l), rows: targets, lost });
+            let rows = Targets { offsets, sources, h: own, products: None, original };
+            // No other node reads a target's new output, so the next layer may need only products of it.
+            let kind = self.attention.as_products().filter(|_| self.layer_activation.is_identity());
             if let (Some(kind), Some(next)) = (kind, buffers.states.get(l + 1)) {
                 let vectors = kind.own_vectors(layer.shape, &next.sources);
                 products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
@@ -136,7 +137,7 @@ impl<T: Real> Network<T> {
                 let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
                 out.resize(deletions.len() * hidden, T::ZERO);
                 self.attention.targets(layer, offered, rows, out, state);
-                self.between.forward(out);
+                self.layer_activation.forward(out);
                 std::mem::swap(own, out);
             }
         }
