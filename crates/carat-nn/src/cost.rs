@@ -161,7 +161,7 @@ mod tests {
         let lower = 6.0 * 2.0 * 40.0 * 20.0 + 6.0 * 8.0 * 40.0 + 6.0 * 11.0 * 40.0;
         let upper = 6.0 * 40.0 * 20.0 + 6.0 * 4.0 * 2.0 * 40.0 + 6.0 * 6.0 * 2.0 * 40.0;
         assert_eq!(layers(&[0], AttentionKind::Gat), [lower, upper]);
-        // Nodes that are all asked for are computed once each.
+        // Where all nodes are targets, each is computed once.
         let one_layer = |targets: f64, sources: f64, edges: f64| {
             6.0 * targets * 40.0 * 20.0 + 6.0 * edges * 40.0 + 6.0 * (targets + sources) * 40.0
         };

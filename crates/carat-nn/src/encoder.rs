@@ -1,7 +1,7 @@
 //! The encoder's input and its two products: h = LeakyReLU(W1 x + b1) and the gradient of W1.
 //!
 //! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
-//! over the rows at hand. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
+//! over the batch's rows. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
 
 use std::convert::Infallible;
 use std::ops::Range;

@@ -14,7 +14,7 @@ use crate::real::Real;
 /// What a forward pass keeps for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Class scores and attention; no gradient is asked for.
+    /// Class scores and attention, without gradients.
     Scores,
     /// What gradients need. Where a kind can compute two layers together, the outputs between them are left out, which
     /// saves time and changes scores by rounding only.

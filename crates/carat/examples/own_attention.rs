@@ -110,7 +110,7 @@ impl<T: Real> Attention<T> for Cosine {
         }
     }
 
-    /// Targets are the first sources and share their projection, so the gradients of n on both sides meet in `d_n`.
+    /// Targets are the first sources and share their projection, so `d_n` sums the gradients of n of both sides.
     fn backward(
         &self,
         layer: Layer<'_, T>,

@@ -61,7 +61,7 @@ pub enum Error {
     /// Threads could not be started.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// How many were asked for.
+        /// The requested number.
         threads: usize,
         /// The system's reason.
         problem: String,

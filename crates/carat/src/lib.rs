@@ -22,7 +22,7 @@
 //!
 //! # Causal attention regularisation
 //!
-//! One more setting, [`TrainConfig::lambda`]. The settings beside it choose how many edges are deleted in a step, how
+//! It needs one more setting, [`TrainConfig::lambda`]. Others choose how many edges are deleted in a step, how
 //! effects become targets, and the controls that distinguish a causal signal from mere smoothing ([`Arm`]). This
 //! example trains one epoch at a time, to see both losses.
 //!
@@ -57,9 +57,9 @@
 //! let config = TrainConfig::default().split_ratio(Some("0.5,0.5,0".into())).hidden(8).epochs(10);
 //! let split = config.choose_split(&dataset)?;
 //! let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
-//! let heard = attention_to(&network, &dataset, 1)?;
-//! assert_eq!(heard.iter().map(|(source, _)| *source).collect::<Vec<_>>(), [0, 2]);
-//! assert!((heard[0].1 + heard[1].1 - 1.0).abs() < 1e-6);
+//! let attention = attention_to(&network, &dataset, 1)?;
+//! assert_eq!(attention.iter().map(|(source, _)| *source).collect::<Vec<_>>(), [0, 2]);
+//! assert!((attention[0].1 + attention[1].1 - 1.0).abs() < 1e-6);
 //! # Ok::<(), carat::Error>(())
 //! ```
 //!

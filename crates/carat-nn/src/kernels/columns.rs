@@ -47,7 +47,7 @@ impl<S: Simd, const N: usize> Columns<S, N> {
 /// Calls `kernel` for all columns of rows of this width, which is at least a vector's.
 #[inline(always)]
 pub(crate) fn by_columns<S: Simd, T: Real>(simd: S, width: usize, kernel: &mut impl ColumnKernel<S, T>) {
-    // With 32 registers, three sums of seven vectors fit beside what they are made of.
+    // With 32 registers, three sums of seven vectors fit beside their operands.
     let wide = S::REGISTER_COUNT >= 32;
     let lanes = T::lanes::<S>();
     let vectors = width.div_ceil(lanes);

@@ -1,4 +1,4 @@
-//! Vector pieces that every kernel is made of. All are inlined into a kernel compiled for the machine at hand.
+//! Vector operations that all kernels use. They are inlined into kernels compiled for the machine's vector width.
 
 use pulp::Simd;
 

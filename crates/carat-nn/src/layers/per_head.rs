@@ -1,7 +1,7 @@
 //! Products with one F x F matrix per head, all heads in one pass over the rows.
 //!
 //! Rows of K x F values hold the heads side by side; matrices W_k (F x F, row-major) stand one after another, as PyG
-//! keeps them. Where all heads meet in one sum, the matrices are first packed side by side (F rows of K x F), so that
+//! keeps them. Where one sum goes over all heads, the matrices are first packed side by side (F rows of K x F), so that
 //! the sum over heads is one long product instead of K short ones.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What attention kinds keep between their calls. Each kind has types of its own.
+//! What attention kinds keep between their calls. Each kind has its own types.
 
 use std::any::Any;
 use std::fmt;

@@ -5,7 +5,7 @@ use carat_graph::Block;
 use super::state::TargetState;
 use crate::kernels::in_edges::{InEdges, LostEdges};
 
-/// Nodes to compute: each with its in-edges and an input of its own.
+/// Nodes to compute: each with its in-edges and its own input.
 ///
 /// In training they are the layer's targets. To measure the effect of deleting an edge, they are copies of these nodes
 /// with one in-edge fewer or with a changed input. A kind need not know which.

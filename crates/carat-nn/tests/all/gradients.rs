@@ -126,7 +126,7 @@ fn every_parameter_of_few_targets_and_the_pass_without_inner_outputs() {
         same(whole.scores(), short.scores());
         (0..layers).for_each(|l| same(whole.attention(l), short.attention(l)));
         same(whole.gradient(), short.gradient());
-        // Deletions may be asked of either.
+        // Both passes can compute deletions.
         let [mut found, mut expected] = [Vec::new(), Vec::new()];
         let edges = blocks.layer(layers - 1).num_edges() as u32;
         let deletions: Vec<Deletion> = (0..edges).map(|edge| Deletion::of_edge(&blocks, edge)).collect();

@@ -15,7 +15,7 @@ settings! {
 }
 
 settings! {
-    /// What graph convolution networks have of their own.
+    /// Settings that only graph convolution networks have.
     pub struct GcnSettings at gcn, unused without_gcn {
         /// What an in-edge weighs with --model gcn: symmetric (1 / sqrt(d_i d_j), with self-loops) or none (1, a plain
         /// sum).
@@ -24,7 +24,7 @@ settings! {
 }
 
 settings! {
-    /// What CAL has of its own.
+    /// Settings that only CAL has.
     pub struct CalSettings at cal, unused without_cal {
         /// With --model cal: strength of the loss that keeps the context from telling the class.
         lambda1: Option<f64> = None, "lambda1" "STRENGTH", default "0.5";
