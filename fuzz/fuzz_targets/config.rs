@@ -32,7 +32,8 @@ fuzz_target!(|data: &[u8]| {
             }
             // A run folder's settings have been checked, so there is a strength for every layer.
             if let Some(car) = config.car() {
-                assert!(car.lambda.len() == config.layers && car.lambda.iter().all(|lambda| lambda.is_finite()));
+                let strengths = car.lambda.values();
+                assert!(strengths.len() == config.network.layers && strengths.iter().all(|value| value.is_finite()));
             }
         }
     }
