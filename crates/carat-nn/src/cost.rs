@@ -47,7 +47,7 @@ pub struct LayerSizes {
 }
 
 impl LayerSizes {
-    pub(crate) fn of(LayerShape { width, heads }: LayerShape, block: Block<'_>) -> Self {
+    pub(crate) fn of(LayerShape { width, heads, .. }: LayerShape, block: Block<'_>) -> Self {
         Self {
             width: width as f64,
             heads: heads as f64,
@@ -82,7 +82,7 @@ impl<T: Real> Network<T> {
     pub fn step_costs(&self, blocks: &Blocks, input: &Input<T>) -> Option<Vec<(String, Cost)>> {
         let kind = self.attention.as_costs()?;
         let NetworkConfig { features, hidden, heads, layers, classes, .. } = self.config();
-        let shape = LayerShape { width: hidden, heads };
+        let shape = LayerShape::averaged(hidden, heads);
         let (width, classes) = (hidden as f64, classes as f64);
         let nodes = blocks.nodes().len() as f64;
         // h is written, and read with its gradient; a sparse value has an index.

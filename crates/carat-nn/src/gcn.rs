@@ -13,9 +13,6 @@
 //! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
 //! before it sums. Both steps are linear, so the order changes only rounding; here the bias is added with the product.
 
-use std::fmt;
-use std::str::FromStr;
-
 use carat_graph::Block;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -31,31 +28,21 @@ use crate::modules::{Backward, Linear};
 use crate::parameters::Layout;
 use crate::real::Real;
 use crate::sizes::{self, SizeError};
+
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
-/// The weight of an in-edge in a graph convolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GcnNorm {
-    /// 1 / sqrt(d_i d_j), with every node among its own in-neighbours.
-    #[default]
-    Symmetric,
-    /// 1: the plain sum over in-neighbours.
-    None,
+words! {
+    /// The weight of an in-edge in a graph convolution.
+    pub enum GcnNorm, "a norm of a graph convolution" {
+        /// 1 / sqrt(d_i d_j), with every node among its own in-neighbours.
+        #[default]
+        Symmetric = "symmetric",
+        /// 1: the plain sum over in-neighbours.
+        None = "none",
+    }
 }
 
 impl GcnNorm {
-    /// Every norm.
-    pub const ALL: [Self; 2] = [Self::Symmetric, Self::None];
-
-    /// The name used in flags and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Symmetric => "symmetric",
-            Self::None => "none",
-        }
-    }
-
     /// Weights of the block's edges, and of its targets themselves.
     fn weigh<T: Real>(self, block: Block<'_>, edges: &mut Vec<T>, own: &mut Vec<T>) {
         edges.clear();
@@ -76,21 +63,6 @@ impl GcnNorm {
                 }
             }
         }
-    }
-}
-
-impl fmt::Display for GcnNorm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for GcnNorm {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|norm| norm.name() == text);
-        found.ok_or_else(|| format!("'{text}' is not a norm of a graph convolution; choose symmetric or none"))
     }
 }
 

@@ -20,6 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod words;
+
 mod buffer;
 mod cal;
 pub mod check;
@@ -56,9 +59,10 @@ pub use engine::{CpuEngine, Engine};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::Deletion;
 pub use layers::{
-    Attention, AttentionKind, Costs, Gat, GatV2, Layer, LayerPair, LayerShape, LayerState, Original, PairedLayer,
-    Products, State, TargetState, Targets, Transformer, Upstream,
+    Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, Original,
+    PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,
 };
+pub use modules::{Dropout, Masks, RowMask};
 pub use network::{Network, NetworkConfig};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};

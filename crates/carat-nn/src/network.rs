@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
-use crate::layers::{Attention, AttentionKind, Layer, LayerPair, LayerShape};
+use crate::layers::{Attention, AttentionKind, Layer, LayerEdges, LayerPair, LayerShape};
 use crate::modules::LayerActivation;
 use crate::parameters::Layout;
 use crate::pass::{Keep, NetworkPass, Workspace};
@@ -83,7 +83,7 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
     let mut layers = Vec::new();
     for l in 0..config.layers {
         let start = layout.len();
-        for mut parameter in attention.parameters(LayerShape { width: hidden, heads: config.heads }) {
+        for mut parameter in attention.parameters(LayerShape::averaged(hidden, config.heads)) {
             parameter.name = format!("layers.{l}.{}", parameter.name);
             layout.push(parameter);
         }
@@ -157,15 +157,16 @@ impl<T: Real> Network<T> {
     pub(crate) fn pair(&self, blocks: &Blocks) -> Option<&dyn LayerPair<T>> {
         let NetworkConfig { hidden, heads, layers, .. } = self.config;
         let pair = self.attention.as_pair().filter(|_| layers >= 2 && self.layer_activation.is_identity())?;
-        let shape = LayerShape { width: hidden, heads };
+        let shape = LayerShape::averaged(hidden, heads);
         pair.pays(shape, [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }
 
     pub(crate) fn layer<'a>(&'a self, layer: usize, h: &'a [T]) -> Layer<'a, T> {
         Layer {
-            shape: LayerShape { width: self.config.hidden, heads: self.config.heads },
+            shape: LayerShape::averaged(self.config.hidden, self.config.heads),
             parameters: &self.parameters[self.places.layers[layer].clone()],
             h,
+            edges: LayerEdges::default(),
         }
     }
 }

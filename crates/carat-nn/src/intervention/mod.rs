@@ -223,7 +223,7 @@ impl<T: Real> Network<T> {
             // Deletions do not change the first layer's inputs.
             let original = (l == 0).then_some(Original { state: before_deletion, block, rows: &now.nodes, lost });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
-            let rows = Targets { offsets, sources: list, h: own, products: None, original };
+            let rows = Targets { offsets, sources: list, positions: None, h: own, products: None, original };
             // In the next layer's input, the new rows stand after those of the pass with all edges.
             let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
             let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);

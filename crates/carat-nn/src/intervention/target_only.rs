@@ -125,7 +125,7 @@ impl<T: Real> Network<T> {
             let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
             // Deletions do not change the first layer's inputs.
             let original = (l == 0).then_some(Original { state: before, block: blocks.layer(l), rows: targets, lost });
-            let rows = Targets { offsets, sources, h: own, products: None, original };
+            let rows = Targets { offsets, sources, positions: None, h: own, products: None, original };
             // No other node reads a target's new output, so the next layer may need only products of it.
             let kind = self.attention.as_products().filter(|_| self.layer_activation.is_identity());
             if let (Some(kind), Some(next)) = (kind, buffers.states.get(l + 1)) {

@@ -4,11 +4,13 @@ pub(crate) mod activation;
 pub(crate) mod batch_norm;
 #[cfg(test)]
 pub(crate) mod differences;
+pub(crate) mod dropout;
 pub(crate) mod layer_activation;
 pub(crate) mod linear;
 
 pub(crate) use activation::{Activation, LEAKY_RELU, RELU};
 pub(crate) use batch_norm::{BatchNorm, Statistics};
+pub use dropout::{Dropout, Masks, RowMask};
 pub(crate) use layer_activation::LayerActivation;
 pub(crate) use linear::Linear;
 

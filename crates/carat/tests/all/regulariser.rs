@@ -299,9 +299,9 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
     let training = &dataset.splits()[0].train;
     let others: Vec<u32> = (0..40).filter(|n| !training.contains(n)).collect();
     for (arch, heads, layers) in configurations() {
-        for &arm in Arm::ALL {
-            for &target in Target::ALL {
-                for &entities in EntityChoice::ALL {
+        for arm in Arm::ALL {
+            for target in Target::ALL {
+                for entities in EntityChoice::ALL {
                     let config = settings(layers, |c| {
                         (c.regulariser.arm, c.regulariser.target, c.regulariser.entities) =
                             (if arm == Arm::None { Arm::Causal } else { arm }, target, entities);
