@@ -217,7 +217,15 @@ fn prove() -> Result<(), Error> {
     let graph = Graph::from_edges(7, &[0, 1, 2, 3, 4, 5, 3, 1, 6], &[0, 0, 0, 0, 0, 1, 1, 2, 2])?;
     let features = Features::dense(7, 3, (0..21).map(|i| (i as f32).sin()).collect())?;
     for (heads, layers) in [(1, 1), (3, 1), (2, 2), (2, 3)] {
-        let sizes = NetworkConfig { features: 3, hidden: 4, heads, layers, classes: 3, arch: Default::default() };
+        let sizes = NetworkConfig {
+            features: 3,
+            hidden: 4,
+            heads,
+            layers,
+            classes: 3,
+            arch: Default::default(),
+            ..Default::default()
+        };
         let mut network = Network::<f64>::with_attention(sizes, Box::new(Cosine), 0)?;
         let blocks = Blocks::whole(&graph, layers);
         let input = Input::new(&features, blocks.nodes());

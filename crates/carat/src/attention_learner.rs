@@ -119,7 +119,9 @@ impl Learner for AttentionLearner<'_> {
             None => None,
             Some(values) => {
                 let mut copy = Network::new(network.config(), 0)?;
-                copy.parameters_mut().copy_from_slice(values);
+                let (parameters, buffers) = values.split_at(network.parameters().len());
+                copy.parameters_mut().copy_from_slice(parameters);
+                copy.buffers_mut().copy_from_slice(buffers);
                 Some(copy)
             }
         };
@@ -127,11 +129,12 @@ impl Learner for AttentionLearner<'_> {
     }
 
     fn values(&self) -> [&[f32]; 2] {
-        [self.network().parameters(), &[]]
+        [self.network().parameters(), self.network().buffers()]
     }
 
     fn place(&mut self, values: &[f32]) {
-        self.stepper.engine.set_parameters(values);
+        let (parameters, buffers) = values.split_at(self.network().parameters().len());
+        self.stepper.engine.set_values(parameters, buffers);
     }
 
     fn optimiser(&self) -> &Adam<f32> {

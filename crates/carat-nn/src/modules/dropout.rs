@@ -19,11 +19,35 @@ impl Masks {
         Self(mix(mix(seed) ^ step))
     }
 
-    /// The dropout with rate `rate` at a place, which is any number that no other place in the network has. None where
-    /// nothing is dropped.
-    pub(crate) fn at(self, place: u64, rate: f64) -> Option<Dropout> {
+    /// The dropout with this rate at a place. None where nothing is dropped.
+    pub(crate) fn at(self, place: Place, rate: f64) -> Option<Dropout> {
         let threshold = (rate * 2f64.powi(32)) as u32;
-        (threshold > 0).then(|| Dropout { key: mix(self.0 ^ mix(place)), threshold, scale: 1.0 / (1.0 - rate) })
+        let key = mix(self.0 ^ mix(place.number()));
+        (threshold > 0).then(|| Dropout { key, threshold, scale: 1.0 / (1.0 - rate) })
+    }
+}
+
+/// Where a network drops values. Each place has masks of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// Features.
+    Input,
+    /// The encoder's output.
+    Encoder,
+    /// A layer's attention.
+    Attention(usize),
+    /// A layer's output.
+    Layer(usize),
+}
+
+impl Place {
+    fn number(self) -> u64 {
+        match self {
+            Self::Input => 0,
+            Self::Encoder => 1,
+            Self::Attention(layer) => 2 + 2 * layer as u64,
+            Self::Layer(layer) => 3 + 2 * layer as u64,
+        }
     }
 }
 
@@ -105,18 +129,18 @@ mod tests {
     #[test]
     fn the_rate_is_kept_and_the_mean_stays() {
         for rate in [0.1, 0.5, 0.8] {
-            let dropout = Masks::new(3, 7).at(1, rate).unwrap();
+            let dropout = Masks::new(3, 7).at(Place::Encoder, rate).unwrap();
             let kept = kept(dropout, 500, 200);
             let found = kept.iter().filter(|kept| **kept).count() as f64 / kept.len() as f64;
             assert!((found - (1.0 - rate)).abs() < 0.006, "{rate}: {found}");
             assert_eq!(kept.len() as f64 * found * dropout.scale, kept.len() as f64 * found / (1.0 - rate));
         }
-        assert_eq!(Masks::new(3, 7).at(1, 0.0), None);
+        assert_eq!(Masks::new(3, 7).at(Place::Encoder, 0.0), None);
     }
 
     #[test]
     fn seeds_steps_places_rows_and_columns_have_masks_of_their_own() {
-        let mask = |seed, step, place| kept(Masks::new(seed, step).at(place, 0.5).unwrap(), 100, 100);
+        let mask = |seed, step, place| kept(Masks::new(seed, step).at(Place::Layer(place), 0.5).unwrap(), 100, 100);
         let first = mask(1, 1, 1);
         assert_eq!(first, mask(1, 1, 1));
         for other in [mask(2, 1, 1), mask(1, 2, 1), mask(1, 1, 2)] {

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod block;
 mod cal;
 mod gcn;
 mod golden;

@@ -17,7 +17,7 @@ mod value;
 
 pub use choices::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
 pub use data::DataSettings;
-pub use model::{CalSettings, GcnSettings, NetworkSettings};
+pub use model::{BlockSettings, CalSettings, GcnSettings, NetworkSettings};
 pub use regulariser::RegulariserSettings;
 pub use training::{OptimiserSettings, StoppingSettings};
 
@@ -55,6 +55,8 @@ tree! {
         pub cal: CalSettings = CalSettings,
         /// The kind and the sizes of the network.
         pub network: NetworkSettings = NetworkSettings,
+        /// What stands around the network's layers.
+        pub block: BlockSettings = BlockSettings,
         /// Causal attention regularisation.
         pub regulariser: RegulariserSettings = RegulariserSettings,
         /// The optimiser and its batches.

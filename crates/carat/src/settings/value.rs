@@ -1,6 +1,6 @@
 //! Values of settings as flags write them.
 
-use carat_nn::{AttentionKind, GcnNorm};
+use carat_nn::{Activation, AttentionKind, ClassifierInput, GcnNorm, Join, Norm, Residual};
 
 use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
 use crate::rewire::Pruning;
@@ -53,6 +53,11 @@ texts! {
     ModelKind;
     AttentionKind;
     GcnNorm;
+    Residual;
+    Norm;
+    Activation;
+    Join;
+    ClassifierInput;
     Arm;
     Interventions;
     Exponent;
