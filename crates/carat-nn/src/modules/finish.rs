@@ -303,6 +303,9 @@ impl Finish {
                 NormPlaces::Batch(_) => BatchNorm::add_gradient_sums(statistics, s, d, sums),
             }
         });
+        if own.is_empty() {
+            return;
+        }
         let d_norm = &mut gradient[own];
         d_norm.fill(T::ZERO);
         dense::add_column_sums(d_norm, &parts);
