@@ -311,10 +311,10 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
         gradient: &mut [T],
     ) -> f64 {
         let _flush = Denormals::flush();
-        let Labelled { nodes, labels } = labelled;
+        let Labelled { nodes, labels, weights } = labelled;
         self.forward(graph);
         self.classify(nodes.len(), |row| nodes[row] as usize);
-        let loss = self.places.classifier.loss(&self.work.scores, labels, &mut self.work.d_scores);
+        let loss = self.places.classifier.loss(&self.work.scores, labels, weights, &mut self.work.d_scores);
         self.backward(graph, nodes, gradient);
         loss
     }

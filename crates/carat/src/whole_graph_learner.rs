@@ -93,7 +93,7 @@ impl WholeGraphLearner {
 
     fn step(&mut self, epoch: usize) -> Result<f64, Error> {
         let Self { graph, model, adam, gradient, train, .. } = self;
-        let labelled = Labelled { nodes: &train.nodes, labels: &train.labels };
+        let labelled = Labelled::new(&train.nodes, &train.labels);
         let seed = batch_seed(self.seed, epoch, 0);
         threads::keep_awake(|| {
             let loss = model.loss_and_gradient(graph, labelled, seed, gradient);

@@ -8,3 +8,4 @@ mod gcn;
 mod golden;
 mod gradients;
 mod interventions;
+mod training;
