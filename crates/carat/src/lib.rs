@@ -90,6 +90,7 @@ mod evaluation;
 pub mod explain;
 mod learner;
 mod memory;
+pub mod metrics;
 mod model;
 mod probe;
 pub mod rewire;

@@ -5,6 +5,7 @@ mod support;
 
 mod effects;
 mod graphs;
+mod metrics;
 mod regulariser;
 mod rewire;
 mod whole_graph;
