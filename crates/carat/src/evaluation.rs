@@ -81,13 +81,23 @@ impl<'a> Evaluator<'a> {
 
     /// The same of the network that an engine trains.
     pub(crate) fn score_on(&mut self, engine: &mut dyn Engine) -> Result<Option<Score>, Error> {
-        let score = sum(&mut self.batches, |batch, sum| {
-            sum.add_pass(&*engine.forward(&batch.blocks, &batch.input, Keep::Scores), &batch.labels);
+        let mut sum = ScoreSum::default();
+        self.rows_on(engine, |scores, label| sum.add(scores, label))?;
+        Ok(sum.finish())
+    }
+
+    /// Calls `add` with the class scores and the label of every entity, by the network that an engine trains.
+    pub(crate) fn rows_on(&mut self, engine: &mut dyn Engine, mut add: impl FnMut(&[f32], u32)) -> Result<(), Error> {
+        self.batches.for_each(0, |batch| {
+            let pass = engine.forward(&batch.blocks, &batch.input, Keep::Scores);
+            let rows = pass.scores().chunks_exact(pass.config().classes).zip(&batch.labels);
+            rows.for_each(|(scores, &label)| add(scores, label));
+            Ok::<bool, Error>(true)
         })?;
         if !self.batches.are_kept() {
             engine.release();
         }
-        Ok(score)
+        Ok(())
     }
 }
 

@@ -82,6 +82,7 @@ mod batches;
 pub mod bench;
 pub mod car;
 pub mod checkpoint;
+mod class_weights;
 mod config;
 mod effects;
 mod entity;
@@ -95,6 +96,8 @@ mod model;
 mod probe;
 pub mod rewire;
 mod run;
+mod schedule;
+mod selection;
 pub mod settings;
 mod stepper;
 mod stopping;
@@ -116,6 +119,7 @@ pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, training};
 pub use probe::{DeletionAnswer, NodeAnswer, Probe};
 pub use run::{RunFolder, RunOptions, Summary, run};
+pub use selection::Validation;
 pub use settings::{
     Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,
     TrainConfig,

@@ -38,7 +38,7 @@ pub struct Summary {
     pub attention_auc: Option<f64>,
     /// Epochs trained.
     pub epochs: usize,
-    /// Epoch of the lowest validation loss.
+    /// The epoch that is best on the validation entities.
     pub best_epoch: usize,
     /// Seconds of training, validation included.
     pub train_seconds: f64,

@@ -17,7 +17,7 @@ use crate::{Error, Protocol, TrainConfig};
 pub struct EpochMetrics {
     /// Counted from 1.
     pub epoch: usize,
-    /// Mean cross-entropy over the epoch's batches, each before its step.
+    /// Mean cross-entropy over the epoch's batches, each before its step, with the weights of classes.
     pub train_loss: f64,
     /// Mean causal loss over the epoch's batches, without lambda; 0 where nothing is regularised.
     pub causal_loss: f64,
@@ -42,8 +42,10 @@ pub struct Progress {
     pub adam_second: Vec<f32>,
     /// Adam's steps.
     pub adam_steps: u64,
-    /// The epoch of the lowest validation loss so far.
+    /// The best epoch so far.
     pub best: Best,
+    /// True once the network had begun to learn.
+    pub has_learned: bool,
     /// Scores of the last finished epoch.
     pub last: Score,
     /// Seconds spent.
@@ -149,7 +151,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.stopping.seconds()
     }
 
-    /// The epoch with the lowest validation loss so far.
+    /// The best epoch so far.
     pub fn best(&self) -> &Best {
         self.stopping.best()
     }
@@ -173,9 +175,9 @@ impl<L: Learner + ?Sized> Trainer<L> {
         let epoch = self.stopping.epochs() + 1;
         self.unfinished = true;
         let Some(loss) = self.learner.epoch(epoch, &mut self.steps, interrupted)? else { return Ok(None) };
-        let score = self.learner.validate()?;
+        let validation = self.learner.validate()?;
         self.unfinished = false;
-        self.stopping.finish_epoch(start, score, &self.learner.values());
+        self.stopping.finish_epoch(start, validation, &self.learner.values());
         let last = self.stopping.last();
         Ok(Some(EpochMetrics {
             epoch,
@@ -229,6 +231,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
             adam_second: adam.second.clone(),
             adam_steps: adam.steps,
             best: self.stopping.best().clone(),
+            has_learned: self.stopping.has_learned(),
             last: self.stopping.last(),
             seconds: self.stopping.seconds(),
             teacher,

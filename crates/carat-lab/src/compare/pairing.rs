@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 14] = [
+    const TEXTS: [&str; 19] = [
         "7",
         "0.25",
         "x",
@@ -152,6 +152,11 @@ mod tests {
         "paper",
         "rounds",
         "distribution",
+        "adamw",
+        "cosine",
+        "balanced",
+        "accuracy",
+        "learning",
         r#"{"threshold": 0.5, "guide": {}}"#,
     ];
 

@@ -17,7 +17,7 @@ pub(super) struct Trained {
     pub(super) curve: Curve,
 }
 
-/// Trains until the run with the longest patience stops. Each run's outcome is taken at the epoch at which its own
+/// Trains until all runs have stopped. Each run's outcome is taken at the epoch at which its own
 /// protocol stops. `None` where the sweep was interrupted.
 pub(super) fn train(
     dataset: &Dataset,
@@ -32,6 +32,9 @@ pub(super) fn train(
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();
     let over = loop {
+        if results.iter().all(Option::is_some) {
+            break String::new();
+        }
         let metrics = match trainer.epoch(&|| interrupted()) {
             Ok(Some(metrics)) => metrics,
             Ok(None) if !trainer.stopping().is_over() => return Ok(None),
@@ -50,8 +53,7 @@ pub(super) fn train(
         });
         for (run, result) in training.runs.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
             let stopping = trainer.stopping();
-            let patience_is_out = stopping.epochs() - stopping.best().epoch >= run.config.stopping.patience();
-            if patience_is_out || stopping.is_over() {
+            if stopping.is_out_of_patience(&run.config.stopping) || stopping.is_over() {
                 let outcome = outcome_of(&split, &run.config, &*trainer, &curve);
                 *result = Some(outcome.map_err(|error| error.to_string()));
             }

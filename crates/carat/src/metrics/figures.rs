@@ -314,7 +314,10 @@ mod tests {
         assert_eq!(serde_json::from_str::<RunFigures>(&text).unwrap(), figures);
         let old = r#"{"test_loss": 0.5, "val_accuracy": null, "of_a_later_version": [1]}"#;
         let read: RunFigures = serde_json::from_str(old).unwrap();
-        assert_eq!(read, RunFigures { test: Figures { loss: Some(0.5), ..Figures::default() }, ..RunFigures::default() });
+        assert_eq!(
+            read,
+            RunFigures { test: Figures { loss: Some(0.5), ..Figures::default() }, ..RunFigures::default() }
+        );
     }
 
     #[test]

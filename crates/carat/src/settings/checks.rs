@@ -112,6 +112,7 @@ pub(crate) enum Unused {
 
 pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
+const OWN_LOSS: &str = "its losses count all nodes alike";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
 pub(super) fn never(_: &TrainConfig) -> Option<Unused> {
@@ -140,6 +141,10 @@ pub(super) fn without_attention(config: &TrainConfig) -> Option<Unused> {
 
 pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {
     (config.model != ModelKind::Attention).then_some(Unused::Meaningless(WHOLE_GRAPH))
+}
+
+pub(super) fn with_own_loss(config: &TrainConfig) -> Option<Unused> {
+    (config.model == ModelKind::Cal).then_some(Unused::Meaningless(OWN_LOSS))
 }
 
 pub(super) fn unregularised(config: &TrainConfig) -> Option<Unused> {

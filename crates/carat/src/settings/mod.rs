@@ -15,7 +15,10 @@ mod regulariser;
 mod training;
 mod value;
 
-pub use choices::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
+pub use choices::{
+    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Protocol, Rounds,
+    Schedule, Select, Target,
+};
 pub use data::DataSettings;
 pub use model::{CalSettings, GcnSettings, NetworkSettings};
 pub use regulariser::RegulariserSettings;
@@ -57,7 +60,7 @@ tree! {
         pub network: NetworkSettings = NetworkSettings,
         /// Causal attention regularisation.
         pub regulariser: RegulariserSettings = RegulariserSettings,
-        /// The optimiser and its batches.
+        /// The optimiser, its loss and its batches.
         pub optimiser: OptimiserSettings = OptimiserSettings,
         /// When to stop, and which weights to keep.
         pub stopping: StoppingSettings = StoppingSettings,

@@ -9,7 +9,7 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 17] = [
+const VALUES: [&str; 22] = [
     "7",
     "0.25",
     "\"x\"",
@@ -25,6 +25,11 @@ const VALUES: [&str; 17] = [
     "\"all\"",
     "\"distribution\"",
     "\"paper\"",
+    "\"adamw\"",
+    "\"cosine\"",
+    "\"balanced\"",
+    "\"accuracy\"",
+    "\"learning\"",
     "[5, 4]",
     "{ threshold = 0.5, guide = {} }",
 ];
@@ -109,7 +114,7 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     let whole_graph = ["arch", "batch-size", "fanout"];
     let unused: Vec<&str> = regulariser().chain(whole_graph).collect();
     assert_eq!(read_by(&gcn), but(&[&unused[..], &["heads", "lambda1", "lambda2"]].concat()));
-    assert_eq!(read_by(&cal), but(&[&unused[..], &["gcn-norm"]].concat()));
+    assert_eq!(read_by(&cal), but(&[&unused[..], &["gcn-norm", "class-weights"]].concat()));
 }
 
 #[test]
