@@ -121,7 +121,7 @@ pub use probe::{DeletionAnswer, NodeAnswer, Probe};
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use selection::Validation;
 pub use settings::{
-    Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,
+    Arm, EntityChoice, Exponent, Interventions, Lambda, Preset, Protocol, RegulariserSettings, Rounds, Setting, Target,
     TrainConfig,
 };
 pub use stopping::{Best, StepTimes, Stopping};

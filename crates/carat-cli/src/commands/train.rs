@@ -17,6 +17,7 @@ use crate::{interrupt, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat train --data cora                            a GAT with 2 layers of 3 heads, 100 wide
+  carat train --data cora --preset gat               the usual recipe of a graph attention network
   carat train --data cora --lambda 1                 the same with causal attention regularisation
   carat train --data cora --lambda 5 --entities all --target distribution
                                                      regularised at every node, labelled or not

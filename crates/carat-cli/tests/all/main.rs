@@ -15,6 +15,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod explore;
 mod graphs;
+mod presets;
 mod report;
 mod rewire;
 mod sweep;

@@ -158,6 +158,21 @@ words! {
     }
 }
 
+words! {
+    /// Settings that go together.
+    pub enum Preset, "a preset" {
+        /// The paper's network and training: the defaults of all settings.
+        #[default]
+        Paper = "paper",
+        /// The usual recipe of a graph attention network.
+        Gat = "gat",
+        /// What serves most data.
+        Strong = "strong",
+        /// The best settings known for a dataset of the catalogue.
+        Tuned = "tuned",
+    }
+}
+
 /// All draws are in memory at once; for more, use every edge.
 const MOST_ROUNDS: usize = 1000;
 

@@ -11,13 +11,14 @@ mod data;
 mod files;
 mod macros;
 mod model;
+mod presets;
 mod regulariser;
 mod training;
 mod value;
 
 pub use choices::{
-    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Protocol, Rounds,
-    Schedule, Select, Target,
+    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Preset, Protocol,
+    Rounds, Schedule, Select, Target,
 };
 pub use data::DataSettings;
 pub use model::{CalSettings, GcnSettings, NetworkSettings};

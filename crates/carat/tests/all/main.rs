@@ -8,4 +8,5 @@ mod graphs;
 mod metrics;
 mod regulariser;
 mod rewire;
+mod training;
 mod whole_graph;
