@@ -10,6 +10,7 @@ use crate::car::{Regulariser, Teacher};
 use crate::config::{check_classes, check_width};
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
 use crate::settings::EntityChoice;
 use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
@@ -19,9 +20,11 @@ use crate::{Error, TrainConfig};
 #[derive(Debug)]
 pub struct AttentionLearner<'a> {
     dataset: &'a Dataset,
+    layers: usize,
     batch_size: usize,
     stepper: Stepper,
     batches: Batches<'a>,
+    train_entities: Vec<u32>,
     validation: Evaluator<'a>,
     test_entities: Vec<u32>,
     /// Made on first use: its blocks may be as large as those of training.
@@ -59,9 +62,11 @@ impl<'a> AttentionLearner<'a> {
         check_classes(network.config().classes, dataset)?;
         Ok(Self {
             dataset,
+            layers: config.network.layers,
             batch_size: config.optimiser.batch_size,
             stepper: Stepper::new(dataset, split, &config, network),
             batches: training_batches(dataset, split, &config),
+            train_entities: split.train.clone(),
             validation: Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size),
             test_entities: split.test.clone(),
             test: None,
@@ -107,23 +112,22 @@ impl Learner for AttentionLearner<'_> {
     }
 
     fn test(&mut self) -> Result<Option<Score>, Error> {
-        let Self { dataset, test_entities, batch_size, stepper, test, .. } = self;
-        let layers = stepper.engine.network().config().layers;
-        let new = || Evaluator::new(dataset, test_entities, layers, *batch_size);
-        test.get_or_insert_with(new).score_on(&mut *stepper.engine)
+        let new = || Evaluator::new(self.dataset, &self.test_entities, self.layers, self.batch_size);
+        self.test.get_or_insert_with(new).score_on(&mut *self.stepper.engine)
     }
 
-    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
-        let network = self.network();
-        let copy = match values {
-            None => None,
-            Some(values) => {
-                let mut copy = Network::new(network.config(), 0)?;
-                copy.parameters_mut().copy_from_slice(values);
-                Some(copy)
-            }
-        };
-        coherence(copy.as_ref().unwrap_or(network), self.dataset, &self.test_entities, self.batch_size)
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        let new = |entities| Evaluator::new(self.dataset, entities, self.layers, self.batch_size);
+        let engine = &mut *self.stepper.engine;
+        match subset {
+            Subset::Train => new(&self.train_entities).predictions_on(engine),
+            Subset::Validation => self.validation.predictions_on(engine),
+            Subset::Test => self.test.get_or_insert_with(|| new(&self.test_entities)).predictions_on(engine),
+        }
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
+        coherence(self.network(), self.dataset, &self.test_entities, self.batch_size)
     }
 
     fn values(&self) -> [&[f32]; 2] {

@@ -88,11 +88,13 @@ mod entity;
 mod error;
 mod evaluation;
 pub mod explain;
+mod json;
 mod learner;
 mod memory;
 pub mod metrics;
 mod model;
 mod probe;
+mod results;
 pub mod rewire;
 mod run;
 pub mod settings;
@@ -111,10 +113,12 @@ pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
+pub use json::to_json;
 pub use learner::{EpochLoss, Learner};
 pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, training};
 pub use probe::{DeletionAnswer, NodeAnswer, Probe};
+pub use results::Results;
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use settings::{
     Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,

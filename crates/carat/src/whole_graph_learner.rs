@@ -9,6 +9,7 @@ use crate::batches::batch_seed;
 use crate::config::{check_classes, check_width, one_graph};
 use crate::evaluation::{Coherence, Score, ScoreSum};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
 use crate::stopping::StepTimes;
 use crate::{Error, TrainConfig, threads};
 
@@ -51,6 +52,16 @@ impl Nodes {
             sum.add(&scores[row..row + classes], label);
         }
         sum.finish()
+    }
+
+    /// What the class scores of all nodes predict for these.
+    fn predictions(&self, scores: &[f32], classes: usize) -> Predictions {
+        let mut predictions = Predictions::new(classes);
+        for (&node, &label) in self.nodes.iter().zip(&self.labels) {
+            let row = node as usize * classes;
+            predictions.add(&scores[row..row + classes], label);
+        }
+        predictions
     }
 }
 
@@ -134,7 +145,17 @@ impl Learner for WholeGraphLearner {
         Ok(self.test.score(&self.scores, self.model.classes()))
     }
 
-    fn coherence(&self, _: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        self.predict();
+        let nodes = match subset {
+            Subset::Train => &self.train,
+            Subset::Validation => &self.validation,
+            Subset::Test => &self.test,
+        };
+        Ok(nodes.predictions(&self.scores, self.model.classes()))
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
         Ok(None)
     }
 

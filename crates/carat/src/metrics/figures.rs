@@ -49,7 +49,7 @@ macro_rules! figures {
         }
 
         /// Every metric over some entities; `None` where it has no meaning.
-        #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
         pub struct Figures {
             $($(#[$doc])* pub $field: Option<f64>,)+
         }
@@ -314,7 +314,10 @@ mod tests {
         assert_eq!(serde_json::from_str::<RunFigures>(&text).unwrap(), figures);
         let old = r#"{"test_loss": 0.5, "val_accuracy": null, "of_a_later_version": [1]}"#;
         let read: RunFigures = serde_json::from_str(old).unwrap();
-        assert_eq!(read, RunFigures { test: Figures { loss: Some(0.5), ..Figures::default() }, ..RunFigures::default() });
+        assert_eq!(
+            read,
+            RunFigures { test: Figures { loss: Some(0.5), ..Figures::default() }, ..RunFigures::default() }
+        );
     }
 
     #[test]
