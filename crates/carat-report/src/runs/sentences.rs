@@ -29,17 +29,21 @@ pub(super) fn lead(run: &TrainedRun, several: bool) -> String {
     let number = |metric| figure(metric).map_or("unknown".to_string(), |value| format!("{value:.3}"));
     let most = evaluation.and_then(largest_share);
     let most = most.map_or(String::new(), |share| format!(" (always naming the largest class has {share:.3})"));
-    let accuracy = format!("accuracy {}{most}", number(Metric::Accuracy));
+    let accuracy = format!("accuracy is {}{most}", number(Metric::Accuracy));
+    let of_class = match evaluation.map(|evaluation| &evaluation.classes[..]) {
+        Some([_, positive]) => format!(", of class {}", positive.class),
+        _ => String::new(),
+    };
     let figures = match summary.lead {
         Lead::Accuracy => accuracy,
         Lead::Ranking => format!(
-            "ROC AUC {} (chance has 0.5), average precision {}{}, {accuracy}",
+            "ROC AUC is {} (chance has 0.5) and average precision {}{}{of_class}; {accuracy}",
             number(Metric::RocAuc),
             number(Metric::AveragePrecision),
             evaluation.and_then(chance).map_or(String::new(), |share| format!(" (chance has {share:.3})"))
         ),
     };
-    format!("{trained} On the {}: {figures}.", entities(run, subset))
+    format!("{trained} Over the {}, {figures}.", entities(run, subset))
 }
 
 /// Which figures to read first, and why.

@@ -37,10 +37,13 @@ fn a_report_leads_with_the_figures_that_fit() {
     let two = report(&[run(2, Lead::Ranking)], &[]);
     assert_eq!(two.title, "gat on own");
     let said = text(&two);
-    assert!(said.contains("On the test nodes: ROC AUC 0.750 (chance has 0.5), average precision"), "{said}");
+    assert!(said.contains("Over the test nodes, ROC AUC is 0.750 (chance has 0.5) and average precision 0.700 (chance has 0.500), of class 1;"), "{said}");
     assert!(said.contains("12 epochs, with the weights of epoch 7."), "{said}");
     let five = text(&report(&[run(5, Lead::Accuracy)], &[]));
-    assert!(five.contains("On the test nodes: accuracy 0.750 (always naming the largest class has 0.200)."), "{five}");
+    assert!(
+        five.contains("Over the test nodes, accuracy is 0.750 (always naming the largest class has 0.200)."),
+        "{five}"
+    );
     let titles = |report: &Report| report.sections.iter().map(|section| section.title.clone()).collect::<Vec<_>>();
     assert_eq!(titles(&two), ["Figures", "Classes", "Confusion matrix", "Calibration"]);
 }
