@@ -10,6 +10,7 @@ use crate::car::{Regulariser, Teacher};
 use crate::config::{check_classes, check_width};
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
 use crate::selection::{Judge, Validation};
 use crate::settings::EntityChoice;
 use crate::stepper::Stepper;
@@ -20,11 +21,12 @@ use crate::{Error, TrainConfig};
 #[derive(Debug)]
 pub struct AttentionLearner<'a> {
     dataset: &'a Dataset,
-    /// What decides the learning rates.
+    /// What decides the learning rates, and the sizes of batches.
     config: TrainConfig,
     stepper: Stepper,
     batches: Batches<'a>,
     judge: Judge,
+    train_entities: Vec<u32>,
     validation: Evaluator<'a>,
     test_entities: Vec<u32>,
     /// Made on first use: its blocks may be as large as those of training.
@@ -34,6 +36,11 @@ pub struct AttentionLearner<'a> {
 /// The labels of those entities that have one.
 pub(crate) fn labels_of(dataset: &Dataset, entities: &[u32]) -> Vec<u32> {
     entities.iter().filter_map(|&entity| dataset.labels().get(entity)).collect()
+}
+
+/// Evaluation of some entities.
+fn evaluator<'a>(dataset: &'a Dataset, entities: &[u32], config: &TrainConfig) -> Evaluator<'a> {
+    Evaluator::new(dataset, entities, config.network.layers, config.optimiser.batch_size)
 }
 
 /// Batches of the training entities, and of every other node with in-edges where the regulariser uses those too.
@@ -72,7 +79,8 @@ impl<'a> AttentionLearner<'a> {
             stepper: Stepper::new(dataset, split, &config, network, judge.class_weights().to_vec()),
             judge,
             batches: training_batches(dataset, split, &config),
-            validation: Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size),
+            train_entities: split.train.clone(),
+            validation: evaluator(dataset, &split.val, &config),
             test_entities: split.test.clone(),
             test: None,
             config,
@@ -121,23 +129,22 @@ impl Learner for AttentionLearner<'_> {
     }
 
     fn test(&mut self) -> Result<Option<Score>, Error> {
-        let Self { dataset, test_entities, config, stepper, test, .. } = self;
-        let layers = stepper.engine.network().config().layers;
-        let new = || Evaluator::new(dataset, test_entities, layers, config.optimiser.batch_size);
-        test.get_or_insert_with(new).score_on(&mut *stepper.engine)
+        let new = || evaluator(self.dataset, &self.test_entities, &self.config);
+        self.test.get_or_insert_with(new).score_on(&mut *self.stepper.engine)
     }
 
-    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
-        let network = self.network();
-        let copy = match values {
-            None => None,
-            Some(values) => {
-                let mut copy = Network::new(network.config(), 0)?;
-                copy.parameters_mut().copy_from_slice(values);
-                Some(copy)
-            }
-        };
-        coherence(copy.as_ref().unwrap_or(network), self.dataset, &self.test_entities, self.config.optimiser.batch_size)
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        let new = |entities| evaluator(self.dataset, entities, &self.config);
+        let engine = &mut *self.stepper.engine;
+        match subset {
+            Subset::Train => new(&self.train_entities).predictions_on(engine),
+            Subset::Validation => self.validation.predictions_on(engine),
+            Subset::Test => self.test.get_or_insert_with(|| new(&self.test_entities)).predictions_on(engine),
+        }
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
+        coherence(self.network(), self.dataset, &self.test_entities, self.config.optimiser.batch_size)
     }
 
     fn values(&self) -> [&[f32]; 2] {

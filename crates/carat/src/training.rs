@@ -6,8 +6,9 @@ use carat_graph::{Dataset, Split};
 use carat_nn::{Network, WeightsError, WholeGraphModel};
 
 use crate::attention_learner::AttentionLearner;
-use crate::evaluation::{Coherence, Score};
+use crate::evaluation::Score;
 use crate::learner::Learner;
+use crate::results::Results;
 use crate::stopping::{Best, StepTimes, Stopping};
 use crate::whole_graph_learner::WholeGraphLearner;
 use crate::{Error, Protocol, TrainConfig};
@@ -253,14 +254,15 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.learner.test()
     }
 
-    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a
-    /// model without attention.
-    pub fn coherence(&self, protocol: Protocol) -> Result<Option<Coherence>, Error> {
-        let kept = match protocol {
-            Protocol::Paper => None,
-            Protocol::Best => Some(&self.stopping.best().parameters[..]),
-        };
-        self.learner.coherence(kept)
+    /// All figures of the weights that a protocol keeps. The current weights stay as they are.
+    pub fn results(&mut self, protocol: Protocol) -> Result<Results, Error> {
+        let current = self.learner.values().concat();
+        if protocol == Protocol::Best {
+            self.learner.place(&self.stopping.best().parameters);
+        }
+        let results = Results::of(&mut self.learner);
+        self.learner.place(&current);
+        results
     }
 
     /// The current model, as a file.

@@ -9,6 +9,7 @@ use crate::batches::batch_seed;
 use crate::config::{check_classes, check_width, one_graph};
 use crate::evaluation::{Coherence, Score, ScoreSum};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
 use crate::selection::{Judge, Validation};
 use crate::stopping::StepTimes;
 use crate::{Error, TrainConfig, threads};
@@ -50,6 +51,13 @@ impl Nodes {
     fn rows<'a>(&'a self, scores: &'a [f32], classes: usize) -> impl Iterator<Item = (&'a [f32], u32)> {
         let labelled = self.nodes.iter().zip(&self.labels);
         labelled.map(move |(&node, &label)| (&scores[node as usize * classes..][..classes], label))
+    }
+
+    /// What the class scores of all nodes predict for these.
+    fn predictions(&self, scores: &[f32], classes: usize) -> Predictions {
+        let mut predictions = Predictions::new(classes);
+        self.rows(scores, classes).for_each(|(scores, label)| predictions.add(scores, label));
+        predictions
     }
 }
 
@@ -141,7 +149,17 @@ impl Learner for WholeGraphLearner {
         Ok(sum.finish())
     }
 
-    fn coherence(&self, _: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        self.predict();
+        let nodes = match subset {
+            Subset::Train => &self.train,
+            Subset::Validation => &self.validation,
+            Subset::Test => &self.test,
+        };
+        Ok(nodes.predictions(&self.scores, self.model.classes()))
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
         Ok(None)
     }
 

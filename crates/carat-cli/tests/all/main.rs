@@ -14,6 +14,7 @@ mod errors;
 mod explain;
 #[cfg(target_os = "linux")]
 mod explore;
+mod figures;
 mod graphs;
 mod presets;
 mod report;

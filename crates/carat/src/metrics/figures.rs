@@ -49,7 +49,7 @@ macro_rules! figures {
         }
 
         /// Every metric over some entities; `None` where it has no meaning.
-        #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
         pub struct Figures {
             $($(#[$doc])* pub $field: Option<f64>,)+
         }
