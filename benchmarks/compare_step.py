@@ -53,7 +53,7 @@ def commands(case, arguments, carat):
     common += ["--threads", str(arguments.threads)]
     if arguments.data_dir:
         common += ["--data-dir", arguments.data_dir]
-    ours = [*carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
+    ours = [*carat, "bench", "step", "--preset", "paper", *common, "--batch-size", "1000000", "--json"]
     theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--seconds", str(arguments.seconds)]
     if arguments.car:
         ours += CAR_FLAGS

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def train_carat(binary, arguments, setting, seed, folder):
     arch, hidden, heads, layers = setting.split(":")
-    command = [binary, "train", "--data", arguments.data, "--arch", arch, "--hidden", hidden, "--heads", heads]
+    command = [binary, "train", "--preset", "paper", "--data", arguments.data]
+    command += ["--arch", arch, "--hidden", hidden, "--heads", heads]
     command += ["--layers", layers, "--seed", str(seed), "--patience", "20", "--json"]
     command += ["--out", str(Path(folder) / f"{setting.replace(':', '-')}-{seed}")]
     if arguments.data_dir:

@@ -30,7 +30,8 @@ def command(case, arguments):
     """carat's step of a case, both kinds."""
     hidden, heads, layers = case["size"]
     path = measuring.data_path(case["data"], [arguments.carat], arguments.cache, arguments.data_dir)
-    words = [arguments.carat, "bench", "step", "--data", path, "--arch", case["kind"], "--hidden", str(hidden)]
+    words = [arguments.carat, "bench", "step", "--preset", "paper", "--data", path]
+    words += ["--arch", case["kind"], "--hidden", str(hidden)]
     words += ["--heads", str(heads), "--layers", str(layers), "--threads", str(arguments.threads), *CAR_FLAGS]
     words += ["--data-dir", arguments.data_dir] if arguments.data_dir else []
     return [*words, "--batch-size", "1000000", "--seconds", str(arguments.seconds), "--steps", "3", "--json"]

@@ -40,7 +40,8 @@ def graph(settings, arguments):
 
 
 def command(settings, kind, car, arguments):
-    line = [arguments.carat, "bench", "step", "--data", graph(settings, arguments), "--arch", kind, "--json"]
+    line = [arguments.carat, "bench", "step", "--preset", "paper", "--json"]
+    line += ["--data", graph(settings, arguments), "--arch", kind]
     for name in ("hidden", "heads", "layers"):
         line += [f"--{name}", str(settings[name])]
     line += ["--batch-size", str(settings["edges"]), "--threads", str(arguments.threads)]

@@ -54,7 +54,7 @@ def commands(case, arguments):
     common += ["--threads", str(arguments.threads)]
     if arguments.data_dir:
         common += ["--data-dir", arguments.data_dir]
-    ours = [arguments.carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
+    ours = [arguments.carat, "bench", "step", "--preset", "paper", *common, "--batch-size", "1000000", "--json"]
     ours += ["--seconds", str(arguments.seconds), "--steps", "3"]
     theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--car", *CAR_FLAGS]
     theirs += ["--seconds", str(arguments.seconds), "--most-seconds", str(arguments.most_seconds)]

@@ -52,7 +52,8 @@ def train_both(setting, strength, arguments):
     with tempfile.TemporaryDirectory() as folder:
         ours = []
         for seed in range(arguments.seeds):
-            command = [arguments.carat, "train", *data_flags(arguments), "--arch", arch, "--hidden", hidden]
+            command = [arguments.carat, "train", "--preset", "paper", *data_flags(arguments)]
+            command += ["--arch", arch, "--hidden", hidden]
             command += ["--heads", heads, "--layers", layers, "--lambda", strength, "--rounds", "5", *threads, "--json"]
             command += ["--protocol", "best", "--epochs", str(arguments.epochs), "--seed", str(seed)]
             run = run_json([*command, "--out", f"{folder}/{seed}"])

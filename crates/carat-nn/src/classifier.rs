@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::block::BlockConfig;
 use crate::kernels::dense;
-use crate::loss;
+use crate::loss::{self, ClassWeights};
 use crate::matrix::{Matrix, MatrixMut, piece_count, product_here};
 use crate::modules::Activation;
 use crate::parameters::{Init, Layout, Parameter};
@@ -168,20 +168,29 @@ impl Classifier {
         dense::add_products(scores, Matrix::new(last, rows, hidden), weight, None);
     }
 
-    /// Mean cross-entropy of the first rows of scores, one for each label, and its gradient with respect to them.
-    pub(crate) fn loss<T: Real>(&self, scores: &[T], labels: &[u32], d_scores: &mut Vec<T>) -> f64 {
+    /// Mean cross-entropy of the first rows of scores, one for each label, and its gradient with respect to them. Rows
+    /// count what their classes weigh: sum of w_y CE / sum of w_y.
+    pub(crate) fn loss<T: Real>(
+        &self,
+        scores: &[T],
+        labels: &[u32],
+        class_weights: ClassWeights<'_>,
+        d_scores: &mut Vec<T>,
+    ) -> f64 {
         let classes = self.classes;
         d_scores.resize(labels.len() * classes, T::ZERO);
-        let weight = T::from_f64(1.0 / labels.len() as f64);
+        let total_weight: f64 = labels.iter().map(|&label| loss::class_weight(class_weights, label)).sum();
+        let weight = T::from_f64(1.0 / total_weight);
         let chunks = Chunks::pairs(labels.len(), CHUNK_ROWS);
         let mut totals = vec![0.0; chunks.len()];
         let outputs = (Rows::new(d_scores, classes), ChunkRows::new(&mut totals, &chunks, 1));
         chunks.run(outputs, |range, (d_scores, total)| {
             let scores = &scores[range.start * classes..range.end * classes];
-            let loss = loss::cross_entropies(scores, &labels[range], weight, d_scores.into_slice());
+            let labels = &labels[range];
+            let loss = loss::cross_entropies(scores, labels, class_weights, weight, d_scores.into_slice());
             total.into_slice()[0] = loss;
         });
-        totals.iter().sum::<f64>() / labels.len() as f64
+        totals.iter().sum::<f64>() / total_weight
     }
 
     /// From the gradient of the first rows of scores to those of W2 and b2, in their places of `gradient`, and of the

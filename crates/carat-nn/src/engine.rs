@@ -46,6 +46,9 @@ pub trait Engine: fmt::Debug + Send {
     /// Replaces the optimiser's averages and its number of steps.
     fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64);
 
+    /// Replaces the optimiser's learning rate.
+    fn set_learning_rate(&mut self, learning_rate: f64);
+
     /// A forward pass over `blocks` as at prediction. `input` holds the rows of `blocks.nodes()`.
     fn forward<'a>(&'a mut self, blocks: &'a Blocks, input: &'a Input<f32>, keep: Keep) -> Box<dyn Pass<f32> + 'a>;
 
@@ -106,6 +109,10 @@ impl Engine for CpuEngine {
         self.adam.first.copy_from_slice(first);
         self.adam.second.copy_from_slice(second);
         self.adam.steps = steps;
+    }
+
+    fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.adam.set_learning_rate(learning_rate);
     }
 
     fn forward<'a>(&'a mut self, blocks: &'a Blocks, input: &'a Input<f32>, keep: Keep) -> Box<dyn Pass<f32> + 'a> {

@@ -330,11 +330,11 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
         gradient: &mut [T],
     ) -> f64 {
         let _flush = Denormals::flush();
-        let Labelled { nodes, labels } = labelled;
+        let Labelled { nodes, labels, weights } = labelled;
         let mode = Mode::training(Masks::new(seed, 0));
         self.forward(graph, mode);
         self.classify(nodes.len(), |row| nodes[row] as usize);
-        let loss = self.places.classifier.loss(&self.work.scores, labels, &mut self.work.d_scores);
+        let loss = self.places.classifier.loss(&self.work.scores, labels, weights, &mut self.work.d_scores);
         self.backward(graph, mode, nodes, gradient);
         for (finish, finished) in self.places.finishes.iter().zip(&self.work.finished) {
             finish.update_running(finished, &mut self.buffers);

@@ -7,6 +7,7 @@
 use crate::denormals::Denormals;
 use crate::intervention::Deletion;
 use crate::layers::{Attention, AttentionKind};
+use crate::loss::ClassWeights;
 use crate::optimiser::Adam;
 use crate::pass::NetworkPass;
 use crate::real::Real;
@@ -27,8 +28,8 @@ pub trait Instances: Sized {
     /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all).
     fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>);
 
-    /// See [`Pass::loss_and_gradient`](crate::Pass::loss_and_gradient).
-    fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64;
+    /// See [`Pass::weighted_loss_and_gradient`](crate::Pass::weighted_loss_and_gradient).
+    fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32], weights: ClassWeights<'_>) -> f64;
 
     /// See [`Adam::step`].
     fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]);
@@ -61,9 +62,9 @@ macro_rules! instances {
             }
 
             #[$inline]
-            fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32]) -> f64 {
+            fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
                 let _flush = Denormals::flush();
-                pass.compute_gradient(labels)
+                pass.compute_gradient(labels, weights)
             }
 
             #[$inline]

@@ -33,10 +33,25 @@ fn within_exp<T: Real>(x: T) -> bool {
     x < -T::MIN_EXPONENT / T::from_f64(2.0)
 }
 
-/// The sum of the cross-entropies of rows of class scores; writes their gradients, times `weight`, into `gradient`.
-/// Equal to [`cross_entropy`] and [`cross_entropy_gradient`] row by row, with one exponential for both.
-pub(crate) fn cross_entropies<T: Real>(scores: &[T], labels: &[u32], weight: T, gradient: &mut [T]) -> f64 {
-    cross_entropy_rows(scores, labels, weight, gradient)
+/// What an entity of a class counts in a loss, by class. Empty where all count 1.
+pub type ClassWeights<'a> = &'a [f64];
+
+/// What an entity of this class counts.
+pub(crate) fn class_weight(weights: ClassWeights<'_>, class: u32) -> f64 {
+    weights.get(class as usize).copied().unwrap_or(1.0)
+}
+
+/// The sum of the cross-entropies of rows of class scores, each times its class's weight; writes their gradients, times
+/// `weight`, into `gradient`. Equal to [`cross_entropy`] and [`cross_entropy_gradient`] row by row, with one
+/// exponential for both.
+pub(crate) fn cross_entropies<T: Real>(
+    scores: &[T],
+    labels: &[u32],
+    class_weights: ClassWeights<'_>,
+    weight: T,
+    gradient: &mut [T],
+) -> f64 {
+    cross_entropy_rows(scores, labels, class_weights, weight, gradient)
 }
 
 #[pulp::with_simd(cross_entropy_rows = T::machine())]
@@ -45,6 +60,7 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
     simd: S,
     scores: &'a [T],
     labels: &'a [u32],
+    class_weights: ClassWeights<'a>,
     weight: T,
     gradient: &'a mut [T],
 ) -> f64 {
@@ -52,7 +68,8 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
     let mut total = 0.0;
     let rows = scores.chunks_exact(classes).zip(gradient.chunks_exact_mut(classes));
     for ((scores, gradient), &label) in rows.zip(labels) {
-        let label = label as usize;
+        let share = class_weight(class_weights, label);
+        let (label, weight) = (label as usize, weight * T::from_f64(share));
         let own = scores[label];
         let mut largest = T::ZERO;
         for (g, &z) in gradient.iter_mut().zip(scores) {
@@ -60,7 +77,7 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
             largest = if *g > largest { *g } else { largest };
         }
         if !within_exp(largest) {
-            total += cross_entropy(scores, label).to_f64();
+            total += share * cross_entropy(scores, label).to_f64();
             cross_entropy_gradient(scores, label, weight, gradient);
             continue;
         }
@@ -71,7 +88,7 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
         for g in &*gradient {
             others += *g;
         }
-        total += others.ln_1p().to_f64();
+        total += share * others.ln_1p().to_f64();
         let factor = weight / (T::ONE + others);
         for g in &mut *gradient {
             *g *= factor;
@@ -219,7 +236,7 @@ mod tests {
             scores[classes] = 70.0;
             let labels: Vec<u32> = (0..6).map(|row| if row < 2 { 0 } else { (row * 5 % classes) as u32 }).collect();
             let mut found = vec![0.0; scores.len()];
-            let total = cross_entropies(&scores, &labels, 0.25, &mut found);
+            let total = cross_entropies(&scores, &labels, &[], 0.25, &mut found);
             let mut expected = vec![0.0; scores.len()];
             let mut sum = 0.0;
             for (row, &label) in labels.iter().enumerate() {

@@ -1,6 +1,9 @@
-//! Adam (Kingma and Ba), fused into one pass over the flat parameters; equal to torch.optim.Adam step for step.
+//! Adam (Kingma and Ba) and AdamW (Loshchilov and Hutter), fused into one pass over the flat parameters; equal to
+//! torch.optim.Adam and torch.optim.AdamW step for step.
 //!
 //! ```text
+//! g = gradient + decay p                                              Adam
+//! p = (1 - lr decay) p                                                AdamW
 //! m = b1 m + (1 - b1) g        v = b2 v + (1 - b2) g^2
 //! p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 //! ```
@@ -21,11 +24,16 @@ pub struct AdamConfig {
     pub beta2: f64,
     /// Keeps the division finite, 1e-8.
     pub epsilon: f64,
+    /// How strongly parameters are pulled to 0; 0 for not at all.
+    pub weight_decay: f64,
+    /// True where the pull is a step of its own (AdamW), false where it is part of the gradient (Adam).
+    pub is_decoupled: bool,
 }
 
 impl Default for AdamConfig {
     fn default() -> Self {
-        Self { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
+        let (weight_decay, is_decoupled) = (0.0, false);
+        Self { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay, is_decoupled }
     }
 }
 
@@ -59,6 +67,11 @@ impl<T: Real> Adam<T> {
         Self { config, first: vec![T::ZERO; len], second: vec![T::ZERO; len], steps: 0 }
     }
 
+    /// Replaces the learning rate, from the next step on.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.config.learning_rate = learning_rate;
+    }
+
     /// One step along `gradient`.
     pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) {
         T::step(self, parameters, gradient);
@@ -66,7 +79,8 @@ impl<T: Real> Adam<T> {
 
     pub(crate) fn update(&mut self, parameters: &mut [T], gradient: &[T]) {
         self.steps += 1;
-        let AdamConfig { learning_rate, beta1, beta2, epsilon } = self.config;
+        let AdamConfig { learning_rate, beta1, beta2, epsilon, weight_decay, is_decoupled } = self.config;
+        let (pull, shrink) = if is_decoupled { (0.0, learning_rate * weight_decay) } else { (weight_decay, 0.0) };
         let steps = self.steps as f64;
         let rates = Rates {
             beta1: T::from_f64(beta1),
@@ -77,6 +91,8 @@ impl<T: Real> Adam<T> {
             inverse_root: T::from_f64(1.0 / (1.0 - beta2.powf(steps)).sqrt()),
             epsilon: T::from_f64(epsilon),
             least: T::from_f64(LEAST),
+            pull: T::from_f64(pull),
+            rest: T::from_f64(1.0 - shrink),
         };
         let rows = (Rows::new(parameters, 1), Rows::new(&mut self.first, 1), Rows::new(&mut self.second, 1));
         Chunks::pairs(gradient.len(), CHUNK).run(rows, |range, (parameters, first, second)| {
@@ -95,6 +111,10 @@ struct Rates<T> {
     inverse_root: T,
     epsilon: T,
     least: T,
+    /// Times a parameter, what its gradient gains. 0 changes no bit.
+    pull: T,
+    /// The share of a parameter that a step starts from. 1 changes no bit.
+    rest: T,
 }
 
 impl<T: Real> Rates<T> {
@@ -118,15 +138,16 @@ fn update_simd<'a, S: Simd, T: Real>(
     let mut change = [T::ZERO; BLOCK];
     let blocks = parameters.chunks_mut(BLOCK).zip(first.chunks_mut(BLOCK)).zip(second.chunks_mut(BLOCK));
     for (((parameters, first), second), gradient) in blocks.zip(gradient.chunks(BLOCK)) {
-        for (((m, v), &g), change) in first.iter_mut().zip(second).zip(gradient).zip(&mut change) {
-            let g = rates.flush(g);
+        let values = first.iter_mut().zip(second).zip(gradient.iter().zip(&*parameters));
+        for (((m, v), (&g, &p)), change) in values.zip(&mut change) {
+            let g = rates.flush(g + rates.pull * p);
             let mean = rates.beta1 * *m + rates.rest1 * g;
             *v = rates.beta2 * *v + rates.rest2 * g * g;
             *change = rates.step * mean / (v.sqrt() * rates.inverse_root + rates.epsilon);
             *m = rates.flush(mean);
         }
         for (p, change) in parameters.iter_mut().zip(&change) {
-            *p -= *change;
+            *p = rates.rest * *p - *change;
         }
     }
 }

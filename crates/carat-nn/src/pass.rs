@@ -7,6 +7,7 @@ use crate::classifier::Joined;
 use crate::encoder::{Encoded, Input};
 use crate::intervention::{Deletion, Rerun};
 use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
+use crate::loss::ClassWeights;
 use crate::matrix::Matrix;
 use crate::modules::{Backward, Finished, Mode, RowNodes};
 use crate::network::{Network, NetworkConfig};
@@ -54,7 +55,12 @@ pub trait Pass<T: Real> {
 
     /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its
     /// gradient with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
-    fn loss_and_gradient(&mut self, labels: &[u32]) -> f64;
+    fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
+        self.weighted_loss_and_gradient(labels, &[])
+    }
+
+    /// The same of the weighted mean: sum of w_y CE / sum of w_y, where w_y is the weight of an entity's class.
+    fn weighted_loss_and_gradient(&mut self, labels: &[u32], weights: ClassWeights<'_>) -> f64;
 
     /// The gradient of [`Pass::loss_and_gradient`], laid out as the parameters.
     fn gradient(&self) -> &[T];
@@ -179,12 +185,12 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         self.network.scores_without_all(&self.blocks.without(edges), self.plan.mode, buffers, rerun, scores);
     }
 
-    pub(crate) fn compute_gradient(&mut self, labels: &[u32]) -> f64 {
+    pub(crate) fn compute_gradient(&mut self, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
         let Self { network, blocks, input, plan, work } = self;
         let Workspace { buffers, gradient, .. } = &mut **work;
         assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
         gradient.resize(network.parameters().len(), T::ZERO);
-        let loss = network.places.classifier.loss(&buffers.scores, labels, &mut buffers.d_scores);
+        let loss = network.places.classifier.loss(&buffers.scores, labels, weights, &mut buffers.d_scores);
         network.backward(blocks, input, *plan, buffers, gradient);
         loss
     }
@@ -222,8 +228,8 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
         T::scores_without_all(self, edges, scores);
     }
 
-    fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
-        T::loss_and_gradient(self, labels)
+    fn weighted_loss_and_gradient(&mut self, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
+        T::loss_and_gradient(self, labels, weights)
     }
 
     fn gradient(&self) -> &[T] {

@@ -12,6 +12,7 @@ use carat_graph::{Blocks, DataError, Dataset};
 
 use crate::encoder::Input;
 use crate::kernels::moments::Moments;
+use crate::loss::ClassWeights;
 use crate::parameters::Layout;
 use crate::real::Real;
 
@@ -78,6 +79,15 @@ pub struct Labelled<'a> {
     pub nodes: &'a [u32],
     /// One label each.
     pub labels: &'a [u32],
+    /// What they count in the loss, by label. CAL counts all alike.
+    pub weights: ClassWeights<'a>,
+}
+
+impl<'a> Labelled<'a> {
+    /// Nodes that all count alike.
+    pub fn new(nodes: &'a [u32], labels: &'a [u32]) -> Self {
+        Self { nodes, labels, weights: &[] }
+    }
 }
 
 /// A model of the whole graph with hand-derived gradients.

@@ -17,7 +17,7 @@ mod treatment;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use carat::{Error, Evaluator, Lambda, TrainConfig, Trainer, coherence};
+use carat::{Error, Lambda, TrainConfig, Trainer};
 use carat_graph::Dataset;
 use carat_graph::generators::{PlantedConfig, planted};
 use carat_lab::attention_on_spurious;
@@ -176,19 +176,13 @@ fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<Run, Error>
     let mut trainer = Trainer::new(&dataset, &split, &settings)?;
     while trainer.epoch(&|| false)?.is_some() {}
     let (epochs, best_epoch) = (trainer.epochs(), trainer.best().epoch);
-    let (network, validation) = trainer.finish();
-    let test = Evaluator::new(&dataset, &split.test, settings.network.layers, settings.optimiser.batch_size)
-        .score(&network)?;
-    let test = test.ok_or_else(|| Error::Config("the planted graph has no test node; raise nodes".into()))?;
-    let coherence = coherence(&network, &dataset, &split.test, settings.optimiser.batch_size)?;
+    let results = trainer.results(settings.stopping.protocol)?;
+    if results.test.is_none() {
+        return Err(Error::Config("the planted graph has no test node; raise nodes".into()));
+    }
+    let (network, _) = trainer.finish();
     let outcome = Outcome {
-        test_loss: Some(test.loss),
-        test_accuracy: Some(test.accuracy),
-        val_loss: validation.loss,
-        val_accuracy: validation.accuracy,
-        attention_kl: coherence.map(|coherence| coherence.attention_kl),
-        uniform_kl: coherence.map(|coherence| coherence.uniform_kl),
-        attention_auc: coherence.and_then(|coherence| coherence.attention_auc),
+        figures: results.figures,
         spurious: attention_on_spurious(&network, &dataset, &split.test),
         epochs,
         kept_epoch: best_epoch,

@@ -48,6 +48,7 @@ fn points(chart: &Chart) -> String {
                 Mark::Interval { at, range, series, tip } => {
                     ("interval", *series, vec![(*at, range.0), (*at, range.1)], tip)
                 }
+                Mark::Cell { at: (x, y), tip, .. } => ("cell", usize::MAX, vec![(*x as f64, *y as f64)], tip),
                 Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => continue,
             };
             let series = chart.series.get(series).map_or_else(String::new, |series| guarded(series));

@@ -18,8 +18,8 @@
 //! assert_eq!(carat_report::files(&report), [("accuracy.csv".into(), "dataset,CAR\nCora,0.8123\n".into())]);
 //! ```
 //!
-//! [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph. This crate reads no database:
-//! `carat-lab` and `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`]
+//! [`runs`] makes a report of run folders, [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph.
+//! This crate reads no database: `carat-lab` and `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`]
 //! needs them without a store, and because spreads, intervals and p values are written in the same way everywhere
 //! ([`format`]).
 
@@ -33,6 +33,7 @@ mod model;
 mod outline;
 pub mod page;
 pub mod rewiring;
+pub mod runs;
 pub mod statistics;
 
 pub use files::{files, guarded};

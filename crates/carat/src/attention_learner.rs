@@ -10,6 +10,8 @@ use crate::car::{Regulariser, Teacher};
 use crate::config::{check_classes, check_width};
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
+use crate::selection::{Judge, Validation};
 use crate::settings::EntityChoice;
 use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
@@ -19,13 +21,26 @@ use crate::{Error, TrainConfig};
 #[derive(Debug)]
 pub struct AttentionLearner<'a> {
     dataset: &'a Dataset,
-    batch_size: usize,
+    /// What decides the learning rates, and the sizes of batches.
+    config: TrainConfig,
     stepper: Stepper,
     batches: Batches<'a>,
+    judge: Judge,
+    train_entities: Vec<u32>,
     validation: Evaluator<'a>,
     test_entities: Vec<u32>,
     /// Made on first use: its blocks may be as large as those of training.
     test: Option<Evaluator<'a>>,
+}
+
+/// The labels of those entities that have one.
+pub(crate) fn labels_of(dataset: &Dataset, entities: &[u32]) -> Vec<u32> {
+    entities.iter().filter_map(|&entity| dataset.labels().get(entity)).collect()
+}
+
+/// Evaluation of some entities.
+fn evaluator<'a>(dataset: &'a Dataset, entities: &[u32], config: &TrainConfig) -> Evaluator<'a> {
+    Evaluator::new(dataset, entities, config.network.layers, config.optimiser.batch_size)
 }
 
 /// Batches of the training entities, and of every other node with in-edges where the regulariser uses those too.
@@ -57,14 +72,18 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         check_width(network.config().features, dataset)?;
         check_classes(network.config().classes, dataset)?;
+        let [train, validation] = [&split.train, &split.val].map(|entities| labels_of(dataset, entities));
+        let judge = Judge::new(&config, network.config().classes, &train, &validation);
         Ok(Self {
             dataset,
-            batch_size: config.optimiser.batch_size,
-            stepper: Stepper::new(dataset, split, &config, network),
+            stepper: Stepper::new(dataset, split, &config, network, judge.class_weights().to_vec()),
+            judge,
             batches: training_batches(dataset, split, &config),
-            validation: Evaluator::new(dataset, &split.val, config.network.layers, config.optimiser.batch_size),
+            train_entities: split.train.clone(),
+            validation: evaluator(dataset, &split.val, &config),
             test_entities: split.test.clone(),
             test: None,
+            config,
         })
     }
 
@@ -87,7 +106,8 @@ impl Learner for AttentionLearner<'_> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error> {
         let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
-        let Self { batches, stepper, .. } = self;
+        let Self { batches, stepper, config, .. } = self;
+        stepper.engine.set_learning_rate(config.learning_rate(epoch));
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
             let loss = stepper.step(batch, epoch)?;
@@ -102,30 +122,29 @@ impl Learner for AttentionLearner<'_> {
         Ok(is_whole.then(|| EpochLoss { train: mean(total), causal: mean(causal) }))
     }
 
-    fn validate(&mut self) -> Result<Option<Score>, Error> {
-        self.validation.score_on(&mut *self.stepper.engine)
+    fn validate(&mut self) -> Result<Option<Validation>, Error> {
+        let mut epoch = self.judge.epoch();
+        self.validation.rows_on(&mut *self.stepper.engine, |scores, label| epoch.add(scores, label))?;
+        Ok(epoch.finish())
     }
 
     fn test(&mut self) -> Result<Option<Score>, Error> {
-        let Self { dataset, test_entities, batch_size, stepper, test, .. } = self;
-        let layers = stepper.engine.network().config().layers;
-        let new = || Evaluator::new(dataset, test_entities, layers, *batch_size);
-        test.get_or_insert_with(new).score_on(&mut *stepper.engine)
+        let new = || evaluator(self.dataset, &self.test_entities, &self.config);
+        self.test.get_or_insert_with(new).score_on(&mut *self.stepper.engine)
     }
 
-    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
-        let network = self.network();
-        let copy = match values {
-            None => None,
-            Some(values) => {
-                let mut copy = Network::new(network.config(), 0)?;
-                let (parameters, buffers) = values.split_at(network.parameters().len());
-                copy.parameters_mut().copy_from_slice(parameters);
-                copy.buffers_mut().copy_from_slice(buffers);
-                Some(copy)
-            }
-        };
-        coherence(copy.as_ref().unwrap_or(network), self.dataset, &self.test_entities, self.batch_size)
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        let new = |entities| evaluator(self.dataset, entities, &self.config);
+        let engine = &mut *self.stepper.engine;
+        match subset {
+            Subset::Train => new(&self.train_entities).predictions_on(engine),
+            Subset::Validation => self.validation.predictions_on(engine),
+            Subset::Test => self.test.get_or_insert_with(|| new(&self.test_entities)).predictions_on(engine),
+        }
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
+        coherence(self.network(), self.dataset, &self.test_entities, self.config.optimiser.batch_size)
     }
 
     fn values(&self) -> [&[f32]; 2] {

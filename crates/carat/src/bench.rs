@@ -52,11 +52,11 @@ pub fn step(
     config.is_attention()?;
     let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
     let plain = config.clone().lambda(Lambda::new(0.0));
-    let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?)];
+    let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?, Vec::new())];
     if config.car().is_some() {
         // After any warm-up from the first step on.
         let warm = config.clone().warm_up(0);
-        steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?));
+        steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?, Vec::new()));
     }
     let mut samples = Samples { times: vec![Vec::new(); steppers.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);

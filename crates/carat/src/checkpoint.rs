@@ -13,6 +13,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Score;
+use crate::settings::{PatienceFrom, Select};
 use crate::stopping::Best;
 use crate::training::Progress;
 use crate::{Error, TrainConfig};
@@ -25,6 +26,11 @@ struct Scalars {
     adam_steps: u64,
     best_epoch: usize,
     best: [u64; 2],
+    /// Missing where the best epoch is that of the lowest loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best_figure: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    has_learned: Option<bool>,
     last: [u64; 2],
     seconds: u64,
 }
@@ -52,6 +58,8 @@ pub fn save(path: &Path, config: &TrainConfig, progress: &Progress) -> Result<()
         adam_steps: progress.adam_steps,
         best_epoch: progress.best.epoch,
         best: to_bits(progress.best.score),
+        best_figure: (config.stopping.select != Select::Loss).then_some(progress.best.figure.to_bits()),
+        has_learned: (config.stopping.patience_from != PatienceFrom::Start).then_some(progress.has_learned),
         last: to_bits(progress.last),
         seconds: progress.seconds.to_bits(),
     };
@@ -94,13 +102,20 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
     let mut next = || values.next().unwrap_or_default();
     let (parameters, adam_first, adam_second, best_parameters) = (next(), next(), next(), next());
     let teacher = next();
+    let score = from_bits(scalars.best);
     let progress = Progress {
         epoch: scalars.epoch,
         parameters,
         adam_first,
         adam_second,
         adam_steps: scalars.adam_steps,
-        best: Best { epoch: scalars.best_epoch, score: from_bits(scalars.best), parameters: best_parameters },
+        best: Best {
+            epoch: scalars.best_epoch,
+            score,
+            figure: scalars.best_figure.map_or(-score.loss, f64::from_bits),
+            parameters: best_parameters,
+        },
+        has_learned: scalars.has_learned.unwrap_or(false),
         last: from_bits(scalars.last),
         seconds: f64::from_bits(scalars.seconds),
         teacher,

@@ -6,6 +6,7 @@ use carat_nn::{Engine, Keep, Network, Pass, Workspace, loss};
 use crate::batches::{Batch, Batches, Purpose};
 use crate::config::{check_classes, check_width};
 use crate::entity::existing;
+use crate::metrics::Predictions;
 use crate::{Error, Task, TrainConfig};
 
 /// Loss and accuracy over some nodes, or graphs.
@@ -79,16 +80,65 @@ impl<'a> Evaluator<'a> {
         Ok(score)
     }
 
+    /// What the network predicts for every entity, to compute any figure from.
+    pub fn predictions(&mut self, network: &Network<f32>) -> Result<Predictions, Error> {
+        let Self { batches, work } = self;
+        let predictions = collect(batches, network.config().classes, |batch, predictions| {
+            let pass = network.forward(&batch.blocks, &batch.input, Keep::Scores, work);
+            predictions.add_pass(&pass, &batch.labels);
+        })?;
+        if !batches.are_kept() {
+            *work = Workspace::default();
+        }
+        Ok(predictions)
+    }
+
     /// The same of the network that an engine trains.
-    pub(crate) fn score_on(&mut self, engine: &mut dyn Engine) -> Result<Option<Score>, Error> {
-        let score = sum(&mut self.batches, |batch, sum| {
-            sum.add_pass(&*engine.forward(&batch.blocks, &batch.input, Keep::Scores), &batch.labels);
+    pub(crate) fn predictions_on(&mut self, engine: &mut dyn Engine) -> Result<Predictions, Error> {
+        let classes = engine.network().config().classes;
+        let predictions = collect(&mut self.batches, classes, |batch, predictions| {
+            predictions.add_pass(&*engine.forward(&batch.blocks, &batch.input, Keep::Scores), &batch.labels);
         })?;
         if !self.batches.are_kept() {
             engine.release();
         }
-        Ok(score)
+        Ok(predictions)
     }
+
+    /// Loss and accuracy of the network that an engine trains.
+    pub(crate) fn score_on(&mut self, engine: &mut dyn Engine) -> Result<Option<Score>, Error> {
+        let mut sum = ScoreSum::default();
+        self.rows_on(engine, |scores, label| sum.add(scores, label))?;
+        Ok(sum.finish())
+    }
+
+    /// Calls `add` with the class scores and the label of every entity, by the network that an engine trains.
+    pub(crate) fn rows_on(&mut self, engine: &mut dyn Engine, mut add: impl FnMut(&[f32], u32)) -> Result<(), Error> {
+        self.batches.for_each(0, |batch| {
+            let pass = engine.forward(&batch.blocks, &batch.input, Keep::Scores);
+            let rows = pass.scores().chunks_exact(pass.config().classes).zip(&batch.labels);
+            rows.for_each(|(scores, &label)| add(scores, label));
+            Ok::<bool, Error>(true)
+        })?;
+        if !self.batches.are_kept() {
+            engine.release();
+        }
+        Ok(())
+    }
+}
+
+/// The predictions of all batches, in their order.
+fn collect(
+    batches: &mut Batches<'_>,
+    classes: usize,
+    mut add: impl FnMut(&Batch, &mut Predictions),
+) -> Result<Predictions, Error> {
+    let mut predictions = Predictions::new(classes);
+    batches.for_each(0, |batch| {
+        add(batch, &mut predictions);
+        Ok::<bool, Error>(true)
+    })?;
+    Ok(predictions)
 }
 
 /// The score of all batches. For sets of many batches the buffers of their passes are large, and together with those of

@@ -7,6 +7,8 @@ use carat_nn::{Adam, WeightsError};
 use crate::Error;
 use crate::car::Teacher;
 use crate::evaluation::{Coherence, Score};
+use crate::metrics::{Predictions, Subset};
+use crate::selection::Validation;
 use crate::stopping::StepTimes;
 
 /// A model that a [`Trainer`](crate::Trainer) trains.
@@ -19,15 +21,18 @@ pub trait Learner: fmt::Debug + Send {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error>;
 
-    /// Loss and accuracy of the current model on the validation entities; `None` where there are none.
-    fn validate(&mut self) -> Result<Option<Score>, Error>;
+    /// What the validation entities say of the current model; `None` where there are none.
+    fn validate(&mut self) -> Result<Option<Validation>, Error>;
 
-    /// The same on the test entities.
+    /// Loss and accuracy of the current model on the test entities; `None` where there are none.
     fn test(&mut self) -> Result<Option<Score>, Error>;
 
-    /// How attention agrees with the labels around test nodes, with these values or the current ones; `None` for a
-    /// model without attention.
-    fn coherence(&self, values: Option<&[f32]>) -> Result<Option<Coherence>, Error>;
+    /// What the current model predicts for the labelled entities of a part of the split.
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error>;
+
+    /// How the current model's attention agrees with the labels around test nodes; `None` for a model without
+    /// attention.
+    fn coherence(&self) -> Result<Option<Coherence>, Error>;
 
     /// All parameters, followed by the model's other values.
     fn values(&self) -> [&[f32]; 2];

@@ -82,18 +82,24 @@ mod batches;
 pub mod bench;
 pub mod car;
 pub mod checkpoint;
+mod class_weights;
 mod config;
 mod effects;
 mod entity;
 mod error;
 mod evaluation;
 pub mod explain;
+mod json;
 mod learner;
 mod memory;
+pub mod metrics;
 mod model;
 mod probe;
+mod results;
 pub mod rewire;
 mod run;
+mod schedule;
+mod selection;
 pub mod settings;
 mod stepper;
 mod stopping;
@@ -109,13 +115,16 @@ pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
+pub use json::to_json;
 pub use learner::{EpochLoss, Learner};
 pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, training};
 pub use probe::{DeletionAnswer, NodeAnswer, Probe};
+pub use results::Results;
 pub use run::{RunFolder, RunOptions, Summary, run};
+pub use selection::Validation;
 pub use settings::{
-    Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, RegulariserSettings, Rounds, Setting, Target,
+    Arm, EntityChoice, Exponent, Interventions, Lambda, Preset, Protocol, RegulariserSettings, Rounds, Setting, Target,
     TrainConfig,
 };
 pub use stopping::{Best, StepTimes, Stopping};

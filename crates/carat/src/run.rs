@@ -14,31 +14,25 @@ use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
 
+use crate::json::to_json;
+use crate::metrics::{Evaluation, Lead, RunFigures};
 use crate::model::{Model, ModelKind, training};
 use crate::training::EpochMetrics;
 use crate::{AnyTrainer, Error, Task, TrainConfig, checkpoint, memory};
 
 /// The results of a run: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
-/// graph; those of attention where nodes have no labels.
+/// graph; those of attention where nodes have no labels; and in older files all that were not measured then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Mean cross-entropy over the test entities.
-    pub test_loss: Option<f64>,
-    /// Share of test entities predicted right.
-    pub test_accuracy: Option<f64>,
-    /// Validation loss of the weights that were kept.
-    pub val_loss: f64,
-    /// Validation accuracy of the weights that were kept.
-    pub val_accuracy: f64,
-    /// See [`crate::Coherence`].
-    pub attention_kl: Option<f64>,
-    /// See [`crate::Coherence`].
-    pub uniform_kl: Option<f64>,
-    /// See [`crate::Coherence`].
-    pub attention_auc: Option<f64>,
+    /// The figures of the weights that were kept. In the file each has its name: `test_loss`, `val_roc_auc`.
+    #[serde(flatten)]
+    pub figures: RunFigures,
+    /// The figures to read first.
+    #[serde(default)]
+    pub lead: Lead,
     /// Epochs trained.
     pub epochs: usize,
-    /// Epoch of the lowest validation loss.
+    /// The epoch that is best on the validation entities.
     pub best_epoch: usize,
     /// Seconds of training, validation included.
     pub train_seconds: f64,
@@ -48,6 +42,12 @@ pub struct Summary {
     pub peak_memory_mb: Option<f64>,
     /// True when the run was stopped before its end; it can be resumed.
     pub interrupted: bool,
+    /// Confusion matrix, classes and calibration over validation entities.
+    #[serde(default)]
+    pub validation: Option<Evaluation>,
+    /// The same over test entities.
+    #[serde(default)]
+    pub test: Option<Evaluation>,
 }
 
 /// A run folder's files.
@@ -235,7 +235,9 @@ pub fn run(
         save(&mut *training, config, &checkpoint_path, &mut metrics)?;
     }
     metrics.flush()?;
-    let summary = finish(config, folder, &mut *training, interrupted)?;
+    let lead = Lead::of(dataset.labels(), &split.train);
+    let names = dataset.class_names();
+    let summary = finish(config, folder, &mut *training, interrupted, (lead, names))?;
     if !interrupted && checkpoint_path.exists() {
         std::fs::remove_file(&checkpoint_path).map_err(|e| DataError::write(&checkpoint_path, e))?;
     }
@@ -261,31 +263,29 @@ fn finish(
     folder: &RunFolder,
     training: &mut AnyTrainer<'_>,
     interrupted: bool,
+    (lead, class_names): (Lead, Option<&[String]>),
 ) -> Result<Summary, Error> {
-    let val = training.keep();
+    training.keep();
     let bytes = training
         .to_safetensors()
         .map_err(|source| Error::Weights { path: folder.file("model.safetensors"), source })?;
     folder.write("model.safetensors", &bytes)?;
-    let test = training.test()?;
-    let coherence = training.coherence(config.stopping.protocol)?;
+    let results = training.results(config.stopping.protocol)?;
+    let named = |evaluation: Evaluation| evaluation.with_names(class_names);
     let summary = Summary {
-        test_loss: test.map(|score| score.loss),
-        test_accuracy: test.map(|score| score.accuracy),
-        val_loss: val.loss,
-        val_accuracy: val.accuracy,
-        attention_kl: coherence.map(|c| c.attention_kl),
-        uniform_kl: coherence.map(|c| c.uniform_kl),
-        attention_auc: coherence.and_then(|c| c.attention_auc),
+        figures: results.figures,
+        lead,
         epochs: training.stopping().epochs(),
         best_epoch: training.stopping().best().epoch,
         train_seconds: training.stopping().seconds(),
         step_ms: training.step_ms(),
         peak_memory_mb: memory::peak_memory_mb(),
         interrupted,
+        validation: Some(named(results.validation)),
+        test: results.test.map(named),
     };
-    let text = serde_json::to_string_pretty(&summary).map_err(|e| Error::Config(e.to_string()))?;
-    folder.write("summary.json", format!("{text}\n").as_bytes())?;
+    let text = to_json(&summary).map_err(|e| Error::Config(e.to_string()))?;
+    folder.write("summary.json", &text)?;
     Ok(summary)
 }
 

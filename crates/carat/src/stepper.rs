@@ -1,7 +1,7 @@
 //! Training steps of an attention network: an engine and, where attention is regularised, the regulariser.
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{AdamConfig, CpuEngine, Engine, Keep, Masks, Network};
+use carat_nn::{CpuEngine, Engine, Keep, Masks, Network};
 
 use crate::batches::{Batch, batch_seed};
 use crate::car::{Entities, Regulariser, Step};
@@ -12,13 +12,15 @@ use crate::{Error, TrainConfig, threads};
 pub(crate) struct Stepper {
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) regulariser: Option<Regulariser<f32>>,
+    /// What a training entity counts in the loss, by its class; empty where all count 1.
+    class_weights: Vec<f64>,
     seed: u64,
 }
 
 /// The losses of a step, computed before its update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StepLoss {
-    /// L_p: mean cross-entropy.
+    /// L_p: mean cross-entropy, with the classes' weights.
     pub(crate) prediction: f64,
     /// L_c, without lambda; 0 where nothing is regularised.
     pub(crate) causal: f64,
@@ -32,18 +34,24 @@ const MASKS: u64 = 0x006d_6173_6b73;
 
 impl Stepper {
     /// Steps that start from `network`.
-    pub(crate) fn new(dataset: &Dataset, split: &Split, config: &TrainConfig, network: Network<f32>) -> Self {
+    pub(crate) fn new(
+        dataset: &Dataset,
+        split: &Split,
+        config: &TrainConfig,
+        network: Network<f32>,
+        class_weights: Vec<f64>,
+    ) -> Self {
         let regulariser = config.car().map(|car| {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
             Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
         });
-        let adam = AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() };
-        Self { engine: Box::new(CpuEngine::new(network, adam)), regulariser, seed: config.seed }
+        let engine = Box::new(CpuEngine::new(network, config.optimiser.adam()));
+        Self { engine, regulariser, class_weights, seed: config.seed }
     }
 
     /// One step on one batch.
     pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
-        let Self { engine, regulariser, seed } = self;
+        let Self { engine, regulariser, class_weights, seed } = self;
         let Batch { blocks, input, labels, number } = batch;
         threads::keep_awake(|| {
             let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
@@ -53,7 +61,7 @@ impl Stepper {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
                 regulariser.apply(&mut *pass, Step { labels, epoch, seed })
             });
-            let prediction = pass.loss_and_gradient(labels);
+            let prediction = pass.weighted_loss_and_gradient(labels, class_weights);
             drop(pass);
             if !(prediction + causal).is_finite() {
                 return Err(Error::Diverged { epoch, loss: prediction + causal });

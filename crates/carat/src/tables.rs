@@ -6,7 +6,7 @@ use carat_nn::{Input, Keep, Network, Pass, WholeGraph, Workspace, loss};
 
 use crate::config::{check_width, one_graph};
 use crate::entity::EntityBlocks;
-use crate::{Error, Model, Task};
+use crate::{Error, Model, Task, metrics};
 
 /// Calls `visit` with the forward pass of every batch, in the order of nodes, or of graphs in a set.
 pub(crate) fn for_all_nodes(
@@ -40,17 +40,29 @@ fn for_all(
 /// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the
 /// label is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    check_width(network.config().features, dataset)?;
-    let mut rows = Predictions::new(dataset, network.config().classes);
-    let blocks = EntityBlocks::new(dataset, Task::of(dataset));
-    for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |pass| rows.add(pass.scores()))?;
-    rows.finish()
+    rows_of_network(network, dataset, batch_size)?.finish()
 }
 
 /// The same of any model.
 pub fn predictions_of(model: &mut Model, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
+    rows_of(model, dataset, batch_size)?.finish()
+}
+
+/// The same, and what it says of the labelled ones among some lists of entities, to compute figures from.
+pub fn predictions_and_figures_of(
+    model: &mut Model,
+    dataset: &Dataset,
+    batch_size: usize,
+    lists: &[&[u32]],
+) -> Result<(Table, Vec<metrics::Predictions>), Error> {
+    let rows = rows_of(model, dataset, batch_size)?;
+    let found = lists.iter().map(|entities| rows.labelled(entities)).collect();
+    Ok((rows.finish()?, found))
+}
+
+fn rows_of<'a>(model: &mut Model, dataset: &'a Dataset, batch_size: usize) -> Result<Predictions<'a>, Error> {
     match model {
-        Model::Attention(network) => predictions(network, dataset, batch_size),
+        Model::Attention(network) => rows_of_network(network, dataset, batch_size),
         Model::WholeGraph(model) => {
             one_graph(dataset)?;
             check_width(model.features(), dataset)?;
@@ -58,9 +70,21 @@ pub fn predictions_of(model: &mut Model, dataset: &Dataset, batch_size: usize) -
             model.predict(&WholeGraph::new(dataset)?, &mut scores);
             let mut rows = Predictions::new(dataset, model.classes());
             rows.add(&scores);
-            rows.finish()
+            Ok(rows)
         }
     }
+}
+
+fn rows_of_network<'a>(
+    network: &Network<f32>,
+    dataset: &'a Dataset,
+    batch_size: usize,
+) -> Result<Predictions<'a>, Error> {
+    check_width(network.config().features, dataset)?;
+    let mut rows = Predictions::new(dataset, network.config().classes);
+    let blocks = EntityBlocks::new(dataset, Task::of(dataset));
+    for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |pass| rows.add(pass.scores()))?;
+    Ok(rows)
 }
 
 /// The columns of a table of predictions while it is built.
@@ -97,6 +121,20 @@ impl<'a> Predictions<'a> {
                 column.push(p);
             }
         }
+    }
+
+    /// The rows of those entities that have a label.
+    fn labelled(&self, entities: &[u32]) -> metrics::Predictions {
+        let mut found = metrics::Predictions::new(self.classes);
+        let mut row = Vec::with_capacity(self.classes);
+        for &entity in entities {
+            let Some(label) = self.dataset.labels().get(entity) else { continue };
+            let place = entity as usize;
+            row.clear();
+            row.extend(self.probabilities.iter().map(|column| column[place]));
+            found.push(&row, self.predicted[place], label, f64::from(self.losses[place]));
+        }
+        found
     }
 
     fn finish(self) -> Result<Table, Error> {

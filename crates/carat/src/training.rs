@@ -6,8 +6,9 @@ use carat_graph::{Dataset, Split};
 use carat_nn::{Network, WeightsError, WholeGraphModel};
 
 use crate::attention_learner::AttentionLearner;
-use crate::evaluation::{Coherence, Score};
+use crate::evaluation::Score;
 use crate::learner::Learner;
+use crate::results::Results;
 use crate::stopping::{Best, StepTimes, Stopping};
 use crate::whole_graph_learner::WholeGraphLearner;
 use crate::{Error, Protocol, TrainConfig};
@@ -17,7 +18,7 @@ use crate::{Error, Protocol, TrainConfig};
 pub struct EpochMetrics {
     /// Counted from 1.
     pub epoch: usize,
-    /// Mean cross-entropy over the epoch's batches, each before its step.
+    /// Mean cross-entropy over the epoch's batches, each before its step, with the weights of classes.
     pub train_loss: f64,
     /// Mean causal loss over the epoch's batches, without lambda; 0 where nothing is regularised.
     pub causal_loss: f64,
@@ -42,8 +43,10 @@ pub struct Progress {
     pub adam_second: Vec<f32>,
     /// Adam's steps.
     pub adam_steps: u64,
-    /// The epoch of the lowest validation loss so far.
+    /// The best epoch so far.
     pub best: Best,
+    /// True once the network had begun to learn.
+    pub has_learned: bool,
     /// Scores of the last finished epoch.
     pub last: Score,
     /// Seconds spent.
@@ -149,7 +152,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.stopping.seconds()
     }
 
-    /// The epoch with the lowest validation loss so far.
+    /// The best epoch so far.
     pub fn best(&self) -> &Best {
         self.stopping.best()
     }
@@ -173,9 +176,9 @@ impl<L: Learner + ?Sized> Trainer<L> {
         let epoch = self.stopping.epochs() + 1;
         self.unfinished = true;
         let Some(loss) = self.learner.epoch(epoch, &mut self.steps, interrupted)? else { return Ok(None) };
-        let score = self.learner.validate()?;
+        let validation = self.learner.validate()?;
         self.unfinished = false;
-        self.stopping.finish_epoch(start, score, &self.learner.values());
+        self.stopping.finish_epoch(start, validation, &self.learner.values());
         let last = self.stopping.last();
         Ok(Some(EpochMetrics {
             epoch,
@@ -229,6 +232,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
             adam_second: adam.second.clone(),
             adam_steps: adam.steps,
             best: self.stopping.best().clone(),
+            has_learned: self.stopping.has_learned(),
             last: self.stopping.last(),
             seconds: self.stopping.seconds(),
             teacher,
@@ -250,14 +254,15 @@ impl<L: Learner + ?Sized> Trainer<L> {
         self.learner.test()
     }
 
-    /// How the attention of the weights that a protocol keeps agrees with the labels around test nodes; `None` for a
-    /// model without attention.
-    pub fn coherence(&self, protocol: Protocol) -> Result<Option<Coherence>, Error> {
-        let kept = match protocol {
-            Protocol::Paper => None,
-            Protocol::Best => Some(&self.stopping.best().parameters[..]),
-        };
-        self.learner.coherence(kept)
+    /// All figures of the weights that a protocol keeps. The current weights stay as they are.
+    pub fn results(&mut self, protocol: Protocol) -> Result<Results, Error> {
+        let current = self.learner.values().concat();
+        if protocol == Protocol::Best {
+            self.learner.place(&self.stopping.best().parameters);
+        }
+        let results = Results::of(&mut self.learner);
+        self.learner.place(&current);
+        results
     }
 
     /// The current model, as a file.

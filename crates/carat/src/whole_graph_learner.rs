@@ -3,24 +3,28 @@
 use std::time::Instant;
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, AdamConfig, Labelled, WeightsError, WholeGraph, WholeGraphModel, whole_graph_to_safetensors};
+use carat_nn::{Adam, Labelled, WeightsError, WholeGraph, WholeGraphModel, whole_graph_to_safetensors};
 
 use crate::batches::batch_seed;
 use crate::config::{check_classes, check_width, one_graph};
 use crate::evaluation::{Coherence, Score, ScoreSum};
 use crate::learner::{EpochLoss, Learner};
+use crate::metrics::{Predictions, Subset};
+use crate::selection::{Judge, Validation};
 use crate::stopping::StepTimes;
 use crate::{Error, TrainConfig, threads};
 
 /// A model of the whole graph in training.
 #[derive(Debug)]
 pub struct WholeGraphLearner {
-    seed: u64,
+    /// What decides the learning rates and seeds the steps.
+    config: TrainConfig,
     graph: WholeGraph<f32>,
     model: Box<dyn WholeGraphModel<f32>>,
     adam: Adam<f32>,
     gradient: Vec<f32>,
     train: Nodes,
+    judge: Judge,
     validation: Nodes,
     test: Nodes,
     /// Class scores of all nodes by the current values, unless `stale`.
@@ -43,14 +47,17 @@ impl Nodes {
         Self { nodes, labels }
     }
 
-    /// Loss and accuracy by the class scores of all nodes; `None` where there are no nodes.
-    fn score(&self, scores: &[f32], classes: usize) -> Option<Score> {
-        let mut sum = ScoreSum::default();
-        for (&node, &label) in self.nodes.iter().zip(&self.labels) {
-            let row = node as usize * classes;
-            sum.add(&scores[row..row + classes], label);
-        }
-        sum.finish()
+    /// Every node's class scores, out of those of all nodes, and its label.
+    fn rows<'a>(&'a self, scores: &'a [f32], classes: usize) -> impl Iterator<Item = (&'a [f32], u32)> {
+        let labelled = self.nodes.iter().zip(&self.labels);
+        labelled.map(move |(&node, &label)| (&scores[node as usize * classes..][..classes], label))
+    }
+
+    /// What the class scores of all nodes predict for these.
+    fn predictions(&self, scores: &[f32], classes: usize) -> Predictions {
+        let mut predictions = Predictions::new(classes);
+        self.rows(scores, classes).for_each(|(scores, label)| predictions.add(scores, label));
+        predictions
     }
 }
 
@@ -66,15 +73,16 @@ impl WholeGraphLearner {
         check_width(model.features(), dataset)?;
         check_classes(model.classes(), dataset)?;
         let len = model.parameters().len();
-        let adam = Adam::new(AdamConfig { learning_rate: config.optimiser.lr, ..AdamConfig::default() }, len);
+        let (train, validation) = (Nodes::new(dataset, &split.train), Nodes::new(dataset, &split.val));
         Ok(Self {
-            seed: config.seed,
+            judge: Judge::new(config, model.classes(), &train.labels, &validation.labels),
+            config: config.clone(),
             graph: WholeGraph::new(dataset)?,
             model,
-            adam,
+            adam: Adam::new(config.optimiser.adam(), len),
             gradient: vec![0.0; len],
-            train: Nodes::new(dataset, &split.train),
-            validation: Nodes::new(dataset, &split.val),
+            train,
+            validation,
             test: Nodes::new(dataset, &split.test),
             scores: Vec::new(),
             stale: true,
@@ -92,9 +100,10 @@ impl WholeGraphLearner {
     }
 
     fn step(&mut self, epoch: usize) -> Result<f64, Error> {
-        let Self { graph, model, adam, gradient, train, .. } = self;
-        let labelled = Labelled { nodes: &train.nodes, labels: &train.labels };
-        let seed = batch_seed(self.seed, epoch, 0);
+        let Self { graph, model, adam, gradient, train, config, judge, .. } = self;
+        let labelled = Labelled { nodes: &train.nodes, labels: &train.labels, weights: judge.class_weights() };
+        let seed = batch_seed(config.seed, epoch, 0);
+        adam.set_learning_rate(config.learning_rate(epoch));
         threads::keep_awake(|| {
             let loss = model.loss_and_gradient(graph, labelled, seed, gradient);
             if !loss.is_finite() {
@@ -124,17 +133,33 @@ impl Learner for WholeGraphLearner {
         Ok(Some(EpochLoss { train, causal: 0.0 }))
     }
 
-    fn validate(&mut self) -> Result<Option<Score>, Error> {
+    fn validate(&mut self) -> Result<Option<Validation>, Error> {
         self.predict();
-        Ok(self.validation.score(&self.scores, self.model.classes()))
+        let mut epoch = self.judge.epoch();
+        let rows = self.validation.rows(&self.scores, self.model.classes());
+        rows.for_each(|(scores, label)| epoch.add(scores, label));
+        Ok(epoch.finish())
     }
 
     fn test(&mut self) -> Result<Option<Score>, Error> {
         self.predict();
-        Ok(self.test.score(&self.scores, self.model.classes()))
+        let mut sum = ScoreSum::default();
+        let rows = self.test.rows(&self.scores, self.model.classes());
+        rows.for_each(|(scores, label)| sum.add(scores, label));
+        Ok(sum.finish())
     }
 
-    fn coherence(&self, _: Option<&[f32]>) -> Result<Option<Coherence>, Error> {
+    fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
+        self.predict();
+        let nodes = match subset {
+            Subset::Train => &self.train,
+            Subset::Validation => &self.validation,
+            Subset::Test => &self.test,
+        };
+        Ok(nodes.predictions(&self.scores, self.model.classes()))
+    }
+
+    fn coherence(&self) -> Result<Option<Coherence>, Error> {
         Ok(None)
     }
 

@@ -2,19 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use carat::{Setting, TrainConfig};
+use carat::{ModelKind, Preset, Setting, TrainConfig};
 use carat_graph::DataError;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 use crate::failure::Failure;
 
 const CONFIG: &str = "config";
+const PRESET: &str = "preset";
 const REGULARISER: &str = "Causal attention regularisation (CAR)";
 
-/// The settings of a training run. A flag that is given wins over the `--config` file.
+/// The settings of a training run. A flag that is given wins over the `--config` file, and both over the preset.
 #[derive(Debug)]
 pub struct TrainFlags {
     config: Option<PathBuf>,
+    preset: Option<Preset>,
     /// The settings whose flags are given, with their texts.
     given: Vec<(&'static Setting, String)>,
 }
@@ -29,16 +31,28 @@ pub fn absolute_if_there(data: &str) -> String {
 }
 
 impl TrainFlags {
-    /// The settings: flags over the `--config` file over `base` (a run that goes on) over the defaults; checked.
+    /// The settings: flags over the `--config` file over the preset over the defaults; checked. Without a preset, flags
+    /// and file stand over `base`, a run that goes on.
     pub fn config(&self, base: Option<&TrainConfig>) -> Result<TrainConfig, Failure> {
         let mut flags = TrainConfig::default();
         self.set(&mut flags)?;
-        let mut config = base.cloned().unwrap_or_else(|| TrainConfig::default_of(flags.model));
+        let mut config = match base {
+            Some(base) if self.preset.is_none() => base.clone(),
+            // The preset says everything but what the run took from its data.
+            Some(base) => TrainConfig::default_of(flags.model).task(base.data.task),
+            None => TrainConfig::default_of(flags.model),
+        };
+        let mut in_file = toml::Table::new();
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
             config = TrainConfig::from_toml(&text, path)?;
+            in_file = toml::from_str(&text).unwrap_or_default();
         }
         self.set(&mut config)?;
+        if let Some(preset) = self.preset.or_else(|| self.default_preset(base, &config)) {
+            let has_flag = |name: &str| self.given.iter().any(|(setting, _)| setting.name == name);
+            config = config.with_preset(preset, |name| has_flag(name) || in_file.contains_key(name))?;
+        }
         if config.data.name.is_empty() {
             return Err(Failure::input(
                 "--data is missing: a name from 'carat data list', or a path to a .npz or .carat file or a folder",
@@ -47,6 +61,12 @@ impl TrainFlags {
         config.data.name = absolute_if_there(&config.data.name);
         config.check()?;
         Ok(config)
+    }
+
+    /// A file of settings, such as a run's, stands over the paper's defaults, and so does CAL, which is its authors'.
+    fn default_preset(&self, base: Option<&TrainConfig>, config: &TrainConfig) -> Option<Preset> {
+        let has_own = base.is_some() || self.config.is_some() || config.model == ModelKind::Cal;
+        (!has_own).then_some(Preset::OF_TRAIN)
     }
 
     fn set(&self, config: &mut TrainConfig) -> Result<(), Failure> {
@@ -65,19 +85,36 @@ fn flag(setting: &'static Setting, value_name: &'static str) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
         .value_name(value_name)
-        .help(setting.help())
+        .help(format!("{}{}", setting.help(), in_presets(setting)))
         .value_parser(checked)
         .allow_negative_numbers(setting.may_be_negative);
     let arg = if setting.is_of_regulariser { arg.help_heading(REGULARISER) } else { arg };
     if setting.is_list { arg.value_delimiter(',').action(ArgAction::Append) } else { arg }
 }
 
+/// The values in presets that differ from the default.
+fn in_presets(setting: &Setting) -> String {
+    let value = |preset: Preset| {
+        let config = TrainConfig::preset(preset, "").ok()?;
+        (!setting.is_same(&config, &TrainConfig::default())).then(|| format!("{preset} {}", setting.text(&config)))
+    };
+    let values: Vec<String> = [Preset::Gat, Preset::Strong].into_iter().filter_map(value).collect();
+    if values.is_empty() { String::new() } else { format!(" [presets: {}]", values.join(", ")) }
+}
+
 impl Args for TrainFlags {
     fn augment_args(command: Command) -> Command {
+        let preset = Arg::new(PRESET).long(PRESET).value_name("NAME").help(format!(
+            "Settings that go together: paper (the defaults below), gat (the usual recipe of a GAT), strong (serves most \
+             data) or tuned (the best known for a dataset of the catalogue). A flag or --config wins over it [default: \
+             {}, with --config paper]",
+            Preset::OF_TRAIN
+        ));
+        let preset = preset.value_parser(|text: &str| text.parse::<Preset>());
         let config =
             Arg::new(CONFIG).long(CONFIG).value_name("FILE").help("TOML file with any of these settings by name");
         let config = config.value_parser(value_parser!(PathBuf));
-        command.arg(config).args(flags().map(|(setting, value_name)| flag(setting, value_name)))
+        command.arg(config).arg(preset).args(flags().map(|(setting, value_name)| flag(setting, value_name)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -91,7 +128,8 @@ impl FromArgMatches for TrainFlags {
             let texts: Vec<&str> = matches.get_many::<String>(setting.name)?.map(String::as_str).collect();
             Some((setting, texts.join(",")))
         });
-        Ok(Self { config: matches.get_one(CONFIG).cloned(), given: given.collect() })
+        let preset = matches.get_one(PRESET).copied();
+        Ok(Self { config: matches.get_one(CONFIG).cloned(), preset, given: given.collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

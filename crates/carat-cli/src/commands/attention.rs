@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     args.table.write(
         RunFolder::open,
-        |network, dataset, config| tables::attention(&network, dataset, config.optimiser.batch_size),
-        |rows, out| format!("{} rows -> {out}\n", output::thousands(rows)),
+        |network, dataset, config| Ok((tables::attention(&network, dataset, config.optimiser.batch_size)?, ())),
+        |rows, out, ()| format!("{} rows -> {out}\n", output::thousands(rows)),
     )
 }

@@ -54,8 +54,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             progress.finish();
-            found?.into_table()
+            Ok((found?.into_table()?, ()))
         },
-        |rows, out| format!("{} edges -> {out}\n", output::thousands(rows)),
+        |rows, out, ()| format!("{} edges -> {out}\n", output::thousands(rows)),
     )
 }

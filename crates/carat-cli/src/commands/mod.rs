@@ -7,6 +7,7 @@ pub mod demo;
 pub mod effects;
 pub mod explain;
 pub mod explore;
+mod figures;
 pub mod predict;
 pub mod report;
 pub mod reproduce;

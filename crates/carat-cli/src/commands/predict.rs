@@ -1,7 +1,11 @@
 //! `carat predict`: a trained network's prediction for every node or graph.
 
-use carat::{RunFolder, tables};
+use carat::metrics::{Evaluation, Figures, Lead, Subset};
+use carat::{Error, TrainConfig, tables};
+use carat_graph::{Dataset, Split};
+use serde::{Serialize, Serializer};
 
+use super::figures;
 use super::run_table::RunTable;
 use crate::failure::Failure;
 use crate::output;
@@ -14,7 +18,10 @@ use crate::output;
 
 One row per node, or per graph if the run classifies graphs: node (or graph), label (-1 if missing), predicted, loss, \
 the node's name if the data has names, and the probability of every class, p_0, p_1, ... The ending of the file \
-decides whether it is CSV, Parquet or NPZ.")]
+decides whether it is CSV, Parquet or NPZ.
+
+Where labels exist, the figures of the predictions are printed too: of the parts of the run's split on its own data, \
+and of all labelled nodes on other data.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,
@@ -22,9 +29,50 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
-    args.table.write(
-        RunFolder::open_model,
-        |mut model, dataset, config| tables::predictions_of(&mut model, dataset, config.optimiser.batch_size),
-        |rows, out| format!("{} predictions -> {out}\n", output::thousands(rows)),
+    let table = &args.table;
+    table.write(
+        |folder| {
+            let (config, model) = folder.open_model()?;
+            // A run that was interrupted early, or copied without its summary, still predicts.
+            let lead = folder.summary().ok().flatten().map(|summary| summary.lead).unwrap_or_default();
+            Ok((config, (model, lead)))
+        },
+        |(mut model, lead), dataset, config| {
+            let sets = sets(dataset, config, table.is_other_data(config))?;
+            let lists: Vec<&[u32]> = sets.iter().map(|(_, entities)| &entities[..]).collect();
+            let batch_size = config.optimiser.batch_size;
+            let (table, found) = tables::predictions_and_figures_of(&mut model, dataset, batch_size, &lists)?;
+            let figures = sets.iter().zip(&found).filter(|(_, found)| !found.is_empty());
+            let figures = figures.map(|((name, _), found)| (*name, Figures::of(found, &Evaluation::of(found))));
+            Ok((table, Found { lead, of: figures.collect() }))
+        },
+        |rows, out, found| {
+            let figures: Vec<(&str, &Figures)> = found.of.iter().map(|(name, figures)| (*name, figures)).collect();
+            let figures = if figures.is_empty() { String::new() } else { figures::table(found.lead, &figures) };
+            format!("{} predictions -> {out}\n{figures}", output::thousands(rows))
+        },
     )
+}
+
+/// The figures of the predictions, by the entities that they are of.
+struct Found {
+    lead: Lead,
+    of: Vec<(&'static str, Figures)>,
+}
+
+impl Serialize for Found {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.of.iter().map(|(name, figures)| (name, figures)))
+    }
+}
+
+/// The entities that figures are of: the parts of the run's split on its own data, else all that have a label.
+fn sets(dataset: &Dataset, config: &TrainConfig, is_other: bool) -> Result<Vec<(&'static str, Vec<u32>)>, Error> {
+    if is_other {
+        let labelled = (0..dataset.num_entities() as u32).filter(|&entity| dataset.labels().get(entity).is_some());
+        return Ok(vec![("labelled", labelled.collect())]);
+    }
+    let Split { train, val, test } = config.choose_split(dataset)?;
+    let names = [Subset::Test, Subset::Validation, Subset::Train].map(Subset::name);
+    Ok(names.into_iter().zip([test, val, train]).collect())
 }

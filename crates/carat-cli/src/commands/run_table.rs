@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use carat::{Error, RunFolder, TrainConfig, with_threads};
 use carat_graph::Dataset;
 use carat_graph::table::{Table, check_ending};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::arguments::{DataFolder, Format, Threads};
+use crate::arguments::{DataFolder, Format, Threads, absolute_if_there};
 use crate::failure::Failure;
 use crate::output;
 
@@ -32,12 +33,13 @@ pub struct RunTable {
 }
 
 impl RunTable {
-    /// Opens the run with `open`, makes its table, writes it and prints `text(rows, file)`.
-    pub fn write<M: Send>(
+    /// Opens the run with `open`, makes its table and what is said beside it, writes the table and prints
+    /// `text(rows, file, beside)`.
+    pub fn write<M: Send, B: Serialize + Send>(
         &self,
         open: impl FnOnce(&RunFolder) -> Result<(TrainConfig, M), Error>,
-        make: impl FnOnce(M, &Dataset, &TrainConfig) -> Result<Table, Error> + Send,
-        text: impl FnOnce(u64, &str) -> String,
+        make: impl FnOnce(M, &Dataset, &TrainConfig) -> Result<(Table, B), Error> + Send,
+        text: impl FnOnce(u64, &str, &B) -> String,
     ) -> Result<(), Failure> {
         check_ending(&self.out)?;
         output::check_folder(&self.out)?;
@@ -45,9 +47,18 @@ impl RunTable {
         let data = self.data.as_deref().unwrap_or(&config.data.name);
         let dataset = carat_graph::open(data, &self.data_folder.path())?;
         config.task_for(&dataset)?;
-        let table = with_threads(self.threads.threads, || make(model, &dataset, &config))??;
+        let (table, beside) = with_threads(self.threads.threads, || make(model, &dataset, &config))??;
         table.write(&self.out)?;
         let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());
-        output::show(self.format.json, &json!({ "rows": rows, "out": out }), || text(rows, &out))
+        let mut printed = json!({ "rows": rows, "out": out });
+        if let Ok(beside @ Value::Object(_)) = serde_json::to_value(&beside) {
+            printed["figures"] = beside;
+        }
+        output::show(self.format.json, &printed, || text(rows, &out, &beside))
+    }
+
+    /// True where the data is not the run's own.
+    pub fn is_other_data(&self, config: &TrainConfig) -> bool {
+        self.data.as_deref().is_some_and(|data| absolute_if_there(data) != config.data.name)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carat::TrainConfig;
+use carat::{Preset, TrainConfig};
 use carat_lab::sweep::{self, Grid, Store, SweepOptions, Tally};
 use serde::Serialize;
 
@@ -28,6 +28,7 @@ A grid file gives any setting of 'carat train' one value or a list of them:
   lambda = [0, 1, 5]
   regulariser = [\"causal\", \"constant\"]
   protocol = [\"paper\", \"best\"]
+  preset = \"strong\"        # what all other settings stand on; the paper's defaults without it
   seeds = 3                # seed = [0, 1, 2]; splits = 10 likewise
 
 Built-in grids: 'paper' (3 kinds x L 1,2 x K 1,3,5 x F 10,25,100,200 x lambda 0,0.1,0.5,1,5) and 'small'
@@ -42,6 +43,9 @@ pub struct Args {
     /// paper, small, or a TOML file
     #[arg(long, value_name = "GRID", default_value = "small")]
     grid: String,
+    /// What the grid's settings stand on: paper, gat, strong or tuned [default: the grid's, else paper]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<Preset>,
     /// Seeds 0 to N - 1, in place of the grid's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Option<u32>,
@@ -160,6 +164,9 @@ fn read_grid(args: &Args) -> Result<Grid, Failure> {
         grid = grid.with("data", args.data.iter().map(|data| absolute_if_there(data)));
     } else if !grid.has("data") {
         return Err(Failure::input(format!("--data is missing, and {} names no data either", args.grid)));
+    }
+    if let Some(preset) = args.preset {
+        grid = grid.with("preset", [preset.name()]);
     }
     if let Some(seeds) = args.seeds {
         grid = grid.with("seed", 0..i64::from(seeds));

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use carat::metrics::Subset;
 use carat::settings::NetworkSettings;
 use carat::{EpochMetrics, ModelKind, RunFolder, RunOptions, Summary, TrainConfig, with_threads};
 use serde::Serialize;
 
+use super::figures;
 use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -17,6 +19,7 @@ use crate::{interrupt, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat train --data cora                            a GAT with 2 layers of 3 heads, 100 wide
+  carat train --data cora --preset gat               the usual recipe of a graph attention network
   carat train --data cora --lambda 1                 the same with causal attention regularisation
   carat train --data cora --lambda 5 --entities all --target distribution
                                                      regularised at every node, labelled or not
@@ -33,7 +36,10 @@ use crate::{interrupt, output};
   carat train --out runs/small --resume              continue a run that was stopped or killed
 
 The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch \
-Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number \
+Geometric's names and shapes) and summary.json: the figures of the kept weights over training, validation and test \
+nodes, the confusion matrix, and the figures of every class. With two classes, or with one that has more than two \
+thirds of the training labels, the printed figures lead with ROC AUC and average precision. 'carat report DIR' makes \
+a page of a run folder. The same settings give the same bits, for any number \
 of threads. Ctrl-C ends a run and keeps its results so far; --resume continues it.
 
 Causal attention regularisation deletes single edges in every step, measures how much worse each \
@@ -160,21 +166,19 @@ fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
             carat::Protocol::Paper => summary.epochs,
         }
     );
-    let figure = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.4}"));
-    let rows = [
-        ("test", figure(summary.test_loss), figure(summary.test_accuracy)),
-        ("validation", format!("{:.4}", summary.val_loss), format!("{:.4}", summary.val_accuracy)),
-    ];
-    let rows = rows.map(|(name, loss, accuracy)| vec![name.to_string(), loss, accuracy]);
-    text.push_str(&output::table(&["", ">loss", ">accuracy"], &rows));
-    if summary.attention_kl.is_some() {
+    let subsets = Subset::ALL.map(|subset| (subset.name(), summary.figures.of(subset)));
+    text.push_str(&figures::table(summary.lead, &subsets));
+    if let Some(evaluation) = summary.test.as_ref().or(summary.validation.as_ref()) {
+        text.push_str(&figures::positive_class(evaluation));
+    }
+    if summary.figures.attention_kl.is_some() {
         let _ = writeln!(
             text,
             "attention: KL to label agreement {} (uniform attention: {}), ranks same-label edges first with \
              probability {}",
-            figure(summary.attention_kl),
-            figure(summary.uniform_kl),
-            figure(summary.attention_auc)
+            figures::text(summary.figures.attention_kl),
+            figures::text(summary.figures.uniform_kl),
+            figures::text(summary.figures.attention_auc)
         );
     }
     let _ = writeln!(text, "run folder: {path}");

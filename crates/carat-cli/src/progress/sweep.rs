@@ -39,8 +39,9 @@ impl SweepProgress {
             Event::Elsewhere(runs) => state.done += runs,
             Event::Finished(config, outcome) => {
                 state.done += 1;
-                if state.best.as_ref().is_none_or(|(best, _)| outcome.val_accuracy > *best) {
-                    state.best = Some((outcome.val_accuracy, described(config)));
+                let accuracy = outcome.figures.val.accuracy.unwrap_or_default();
+                if state.best.as_ref().is_none_or(|(best, _)| accuracy > *best) {
+                    state.best = Some((accuracy, described(config)));
                 }
             }
             Event::Failed(config, error) => {

@@ -94,8 +94,11 @@ fn sweeps_take_its_strengths_as_lists_and_have_the_figures_of_train() {
     let summary = train(folder.path(), &graph, "run", &["--lambda1", "1", "--lambda2", "0.4"]);
     let store = carat_lab::sweep::Store::open_existing(&folder.path().join("store.db")).unwrap();
     let records = store.records().unwrap();
-    let losses: Vec<f64> =
-        records.into_iter().filter_map(|record| record.result.ok()).filter_map(|outcome| outcome.test_loss).collect();
+    let losses: Vec<f64> = records
+        .into_iter()
+        .filter_map(|record| record.result.ok())
+        .filter_map(|outcome| outcome.figures.test.loss)
+        .collect();
     let loss = summary["test_loss"].as_f64().unwrap();
     assert!(losses.iter().any(|found| (found - loss).abs() < 1e-12), "{loss} is not in {losses:?}");
 }

@@ -14,7 +14,9 @@ mod errors;
 mod explain;
 #[cfg(target_os = "linux")]
 mod explore;
+mod figures;
 mod graphs;
+mod presets;
 mod report;
 mod rewire;
 mod sweep;

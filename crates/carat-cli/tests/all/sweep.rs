@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{assert_fails, carat, json, stdout, workshop};
+use carat::metrics::RunFigures;
 use carat_lab::sweep::{Curve, Outcome, Record, Store, merge};
 use serde_json::Value;
 
@@ -153,15 +154,16 @@ fn a_run_of_a_sweep_has_the_figures_of_carat_train() {
             ],
         );
         let figure = |name: &str| summary[name].as_f64();
-        assert_eq!(figure("test_loss"), outcome.test_loss, "{arch} {lambda} {protocol}");
-        assert_eq!(figure("test_accuracy"), outcome.test_accuracy);
-        assert_eq!(figure("val_loss"), Some(outcome.val_loss));
-        assert_eq!(figure("attention_kl"), outcome.attention_kl);
-        assert_eq!(figure("attention_auc"), outcome.attention_auc);
+        assert_eq!(figure("test_loss"), outcome.figures.test.loss, "{arch} {lambda} {protocol}");
+        assert_eq!(figure("test_accuracy"), outcome.figures.test.accuracy);
+        assert_eq!(figure("val_loss"), outcome.figures.val.loss);
+        assert_eq!(figure("attention_kl"), outcome.figures.attention_kl);
+        assert_eq!(figure("attention_auc"), outcome.figures.attention_auc);
+        assert_eq!(serde_json::from_value::<RunFigures>(summary.clone()).unwrap(), outcome.figures);
         assert_eq!(summary["epochs"].as_u64(), Some(outcome.epochs as u64));
         let curve = store.curve(&record.key).unwrap().unwrap();
         let kept = curve.points[outcome.kept_epoch - 1];
-        assert_eq!((Some(kept.test_loss), kept.val_loss), (outcome.test_loss, outcome.val_loss));
+        assert_eq!((Some(kept.test_loss), Some(kept.val_loss)), (outcome.figures.test.loss, outcome.figures.val.loss));
     }
 }
 
@@ -199,7 +201,7 @@ fn divergence_does_not_hang() {
     assert_eq!((tally["runs"].as_u64(), tally["left"].as_u64()), (Some(48), Some(0)), "{tally}");
     for record in Store::open_existing(&store).unwrap().records().unwrap() {
         match record.result {
-            Ok(outcome) => assert!(outcome.val_loss.is_finite(), "{outcome:?}"),
+            Ok(outcome) => assert!(outcome.figures.val.loss.unwrap().is_finite(), "{outcome:?}"),
             Err(error) => assert!(error.contains("smaller"), "{error}"),
         }
     }

@@ -8,7 +8,7 @@ use crate::support::{self, assert_survives_kills, metrics, model};
 use serde_json::Value;
 
 fn carat(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_carat")).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_carat")).args(support::as_in_paper(arguments)).output().unwrap()
 }
 
 fn succeed(arguments: &[&str]) -> String {
@@ -105,7 +105,7 @@ fn ctrl_c_ends_a_run_with_what_it_has_and_resume_goes_on() {
     let mut arguments = vec!["train", "--data", &graph, "--out", &out_text, "--json"];
     arguments.extend(flags);
     let child = Command::new(env!("CARGO_BIN_EXE_carat"))
-        .args(&arguments)
+        .args(support::as_in_paper(&arguments))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -21,10 +21,23 @@ pub fn data_dir() -> Option<PathBuf> {
     found
 }
 
+/// The same arguments, with the paper's settings for a new run that names no others. Tests were written for those.
+pub fn as_in_paper<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let at = match args {
+        ["train", ..] => 1,
+        ["bench", "step", ..] => 2,
+        _ => return args.to_vec(),
+    };
+    if args.iter().any(|arg| ["--preset", "--config", "--resume"].contains(arg)) {
+        return args.to_vec();
+    }
+    [&args[..at], &["--preset", "paper"], &args[at..]].concat()
+}
+
 /// Runs `carat` with the datasets of `data_dir`.
 pub fn carat(data_dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_carat"))
-        .args(args)
+        .args(as_in_paper(args))
         .env("CARAT_DATA", data_dir)
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null())
@@ -82,7 +95,7 @@ pub fn metrics(run: &Path) -> Vec<String> {
 pub fn assert_survives_kills(folder: &Path, flags: &[&str]) {
     let train = |out: &Path, resume: bool| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_carat"));
-        command.arg("train").args(flags).args(["--checkpoint-every", "0", "--out"]).arg(out);
+        command.args(as_in_paper(&["train"])).args(flags).args(["--checkpoint-every", "0", "--out"]).arg(out);
         if resume {
             command.arg("--resume");
         }

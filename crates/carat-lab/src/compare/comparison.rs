@@ -109,13 +109,13 @@ mod tests {
             runs.push(baseline("a", hidden, 2.0));
             runs.push(regularised("a", hidden, 1.0, 2.0 - 0.1 * hidden as f64));
         }
-        let loss = comparison(&runs, Measure::TestLoss).unwrap();
+        let loss = comparison(&runs, Measure::TEST_LOSS).unwrap();
         assert_eq!((loss.pairs, loss.p_better), (6, Some(1.0 / 64.0)));
         assert!(loss.is_better() && !loss.is_worse());
         assert!(
             (loss.mean_percent().unwrap() + 17.5).abs() < 1e-9 && (loss.change().unwrap().mean + 0.35).abs() < 1e-9
         );
-        let accuracy = comparison(&runs, Measure::TestAccuracy).unwrap();
+        let accuracy = comparison(&runs, Measure::TEST_ACCURACY).unwrap();
         assert_eq!(accuracy.p_better, Some(1.0 / 64.0));
         assert!(accuracy.mean_percent().unwrap() > 0.0);
     }
@@ -129,7 +129,7 @@ mod tests {
             regularised("a", 25, 1.0, 3.0),
             regularised("a", 25, 5.0, 3.0),
         ];
-        let loss = comparison(&runs, Measure::TestLoss).unwrap();
+        let loss = comparison(&runs, Measure::TEST_LOSS).unwrap();
         // Changes of +0.5, -1 and -1 over baselines of 1, 4 and 4.
         let (percent, change) = (loss.percent().unwrap(), loss.change().unwrap());
         assert!((percent.mean + 100.0 * 1.5 / 9.0).abs() < 1e-12, "{percent:?}");
@@ -146,12 +146,12 @@ mod tests {
             baseline("a", 25, 4.0),
             regularised("a", 25, 1.0, 1.0),
         ];
-        let found = comparison(&runs, Measure::TestLoss).unwrap();
+        let found = comparison(&runs, Measure::TEST_LOSS).unwrap();
         assert_eq!((found.pairs, found.before.mean), (3, 3.0));
-        runs[3].outcome.test_loss = None;
-        let found = comparison(&runs, Measure::TestLoss).unwrap();
+        runs[3].outcome.figures.test.loss = None;
+        let found = comparison(&runs, Measure::TEST_LOSS).unwrap();
         assert_eq!((found.pairs, found.before.mean, found.before.deviation), (2, 2.0, None));
-        runs.iter_mut().for_each(|run| run.outcome.attention_auc = None);
-        assert_eq!(comparison(&runs, Measure::AttentionAuc), None);
+        runs.iter_mut().for_each(|run| run.outcome.figures.attention_auc = None);
+        assert_eq!(comparison(&runs, Measure::ATTENTION_AUC), None);
     }
 }

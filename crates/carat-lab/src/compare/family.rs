@@ -126,7 +126,7 @@ mod tests {
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let datasets = ["good", "fair", "bad", "subset", "absent"].map(String::from);
-        Family::of(&pairing, &datasets, Protocol::Best, Measure::TestLoss, |data| data != "subset")
+        Family::of(&pairing, &datasets, Protocol::Best, Measure::TEST_LOSS, |data| data != "subset")
     }
 
     #[test]

@@ -1,19 +1,25 @@
 //! Made-up runs for tests, here and in the crates that use this one.
 
+use carat::metrics::{Figures, RunFigures};
 use carat::{Lambda, Protocol, TrainConfig};
 
 use crate::sweep::{Outcome, Run};
 
+fn figures(loss: f64, accuracy: f64) -> Figures {
+    Figures { loss: Some(loss), accuracy: Some(accuracy), ..Figures::default() }
+}
+
 /// An outcome whose figures all follow from its test loss.
 pub fn outcome(test_loss: f64) -> Outcome {
     Outcome {
-        test_loss: Some(test_loss),
-        test_accuracy: Some(1.0 / (1.0 + test_loss)),
-        val_loss: test_loss + 0.1,
-        val_accuracy: 1.0 / (1.0 + test_loss),
-        attention_kl: Some(test_loss / 10.0),
-        uniform_kl: Some(0.05),
-        attention_auc: Some(0.5 + 0.1 / (1.0 + test_loss)),
+        figures: RunFigures {
+            test: figures(test_loss, 1.0 / (1.0 + test_loss)),
+            val: figures(test_loss + 0.1, 1.0 / (1.0 + test_loss)),
+            attention_kl: Some(test_loss / 10.0),
+            uniform_kl: Some(0.05),
+            attention_auc: Some(0.5 + 0.1 / (1.0 + test_loss)),
+            ..RunFigures::default()
+        },
         spurious: None,
         epochs: 30,
         kept_epoch: 20,

@@ -2,40 +2,39 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use carat::metrics::{Figure, Metric, Subset};
+use serde::{Serialize, Serializer};
 
 use crate::sweep::{Outcome, Run};
 
 /// A measure with fewer distinct values over at least this many runs rests on very few nodes.
 const FEWEST_VALUES: usize = 5;
 
-/// A figure of a finished run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// What finished runs are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Mean cross-entropy over the test nodes.
-    TestLoss,
-    /// Share of test nodes that are predicted correctly.
-    TestAccuracy,
-    /// Divergence of attention from label agreement, see [`carat::Coherence`].
-    AttentionKl,
-    /// Probability that attention ranks a same-label in-edge above another, see [`carat::Coherence`].
-    AttentionAuc,
-    /// Mean cross-entropy over the validation nodes. Settings are chosen by it; it supports no conclusion.
-    ValidationLoss,
+    /// A figure that every run has.
+    Figure(Figure),
     /// Share of attention on spurious edges, for data that marks them.
     SpuriousAttention,
 }
 
 impl Measure {
+    /// Mean cross-entropy over the test nodes.
+    pub const TEST_LOSS: Self = Self::Figure(Figure::Of(Subset::Test, Metric::Loss));
+    /// Share of test nodes that are predicted correctly.
+    pub const TEST_ACCURACY: Self = Self::Figure(Figure::Of(Subset::Test, Metric::Accuracy));
+    /// Divergence of attention from label agreement, see [`carat::Coherence`].
+    pub const ATTENTION_KL: Self = Self::Figure(Figure::AttentionKl);
+    /// Probability that attention ranks a same-label in-edge above another, see [`carat::Coherence`].
+    pub const ATTENTION_AUC: Self = Self::Figure(Figure::AttentionAuc);
+    /// Mean cross-entropy over the validation nodes. Settings are chosen by it; it supports no conclusion.
+    pub const VALIDATION_LOSS: Self = Self::Figure(Figure::Of(Subset::Validation, Metric::Loss));
+
     /// The figure; `None` where the run has none or it is not finite.
     pub fn of(self, outcome: &Outcome) -> Option<f64> {
         let value = match self {
-            Self::TestLoss => outcome.test_loss,
-            Self::TestAccuracy => outcome.test_accuracy,
-            Self::AttentionKl => outcome.attention_kl,
-            Self::AttentionAuc => outcome.attention_auc,
-            Self::ValidationLoss => Some(outcome.val_loss),
+            Self::Figure(figure) => outcome.figures.get(figure),
             Self::SpuriousAttention => outcome.spurious.map(|attention| attention.share),
         };
         value.filter(|value| value.is_finite())
@@ -44,26 +43,23 @@ impl Measure {
     /// Its name in sentences and headings.
     pub fn name(self) -> &'static str {
         match self {
-            Self::TestLoss => "test loss",
-            Self::TestAccuracy => "test accuracy",
-            Self::AttentionKl => "KL divergence",
-            Self::AttentionAuc => "attention_auc",
-            Self::ValidationLoss => "validation loss",
+            Self::Figure(figure) => figure.title(),
             Self::SpuriousAttention => "attention on spurious edges",
+        }
+    }
+
+    /// Its name in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Figure(figure) => figure.name(),
+            Self::SpuriousAttention => "spurious_attention",
         }
     }
 
     /// Its definition, as part of a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::TestLoss => "the mean cross-entropy over test nodes",
-            Self::TestAccuracy => "the share of test nodes whose class is predicted right",
-            Self::AttentionKl => "the divergence of attention from label agreement around test nodes",
-            Self::AttentionAuc => {
-                "the probability that attention ranks an in-neighbour of the test node's class above one of another \
-                 class; 0.5 is chance, and what uniform attention has"
-            }
-            Self::ValidationLoss => "the mean cross-entropy over validation nodes",
+            Self::Figure(figure) => figure.meaning(),
             Self::SpuriousAttention => {
                 "the share of a test node's attention that lies on its spurious in-edges, in the last layer"
             }
@@ -73,8 +69,8 @@ impl Measure {
     /// True where a lower value is better.
     pub fn lower_is_better(self) -> bool {
         match self {
-            Self::TestLoss | Self::AttentionKl | Self::ValidationLoss | Self::SpuriousAttention => true,
-            Self::TestAccuracy | Self::AttentionAuc => false,
+            Self::Figure(figure) => figure.lower_is_better(),
+            Self::SpuriousAttention => true,
         }
     }
 
@@ -92,5 +88,11 @@ impl Measure {
     /// The word for worse: higher or lower.
     pub fn worse(self) -> &'static str {
         if self.lower_is_better() { "higher" } else { "lower" }
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key())
     }
 }

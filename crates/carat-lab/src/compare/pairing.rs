@@ -134,11 +134,11 @@ mod tests {
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Method(&Method::arm(Arm::Constant)));
         assert_eq!((pairing.pairs.len(), pairing.unpaired), (1, 1));
-        assert_eq!(pairing.pairs[0].before.outcome.test_loss, Some(1.2));
+        assert_eq!(pairing.pairs[0].before.outcome.figures.test.loss, Some(1.2));
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 14] = [
+    const TEXTS: [&str; 19] = [
         "7",
         "0.25",
         "x",
@@ -152,6 +152,11 @@ mod tests {
         "paper",
         "rounds",
         "distribution",
+        "adamw",
+        "cosine",
+        "balanced",
+        "accuracy",
+        "learning",
         r#"{"threshold": 0.5, "guide": {}}"#,
     ];
 

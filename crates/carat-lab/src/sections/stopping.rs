@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use carat::metrics::{Figures, RunFigures};
 use carat_report::{Block, Cell, Section, Table, format};
 
 use crate::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
@@ -91,14 +92,17 @@ pub fn stopping(trainings: &[TrainingCurve]) -> Option<Section> {
 fn run(training: &TrainingCurve, rule: Rule) -> Option<Run> {
     let kept = rule.kept(&training.curve, training.curve.epochs() >= training.config.stopping.epochs)?;
     let Point { val_loss, val_accuracy, test_loss, test_accuracy, .. } = *training.curve.points.get(kept)?;
+    let figures = |loss: f64, accuracy: f64| Figures {
+        loss: loss.is_finite().then_some(loss),
+        accuracy: accuracy.is_finite().then_some(accuracy),
+        ..Figures::default()
+    };
     let outcome = Outcome {
-        test_loss: test_loss.is_finite().then_some(test_loss),
-        test_accuracy: test_accuracy.is_finite().then_some(test_accuracy),
-        val_loss,
-        val_accuracy,
-        attention_kl: None,
-        uniform_kl: None,
-        attention_auc: None,
+        figures: RunFigures {
+            test: figures(test_loss, test_accuracy),
+            val: figures(val_loss, val_accuracy),
+            ..RunFigures::default()
+        },
         spurious: None,
         epochs: training.curve.epochs(),
         kept_epoch: kept + 1,
@@ -111,8 +115,8 @@ fn row(data: &str, rule: Rule, runs: &[Run]) -> Option<Vec<Cell>> {
     let runs: Vec<&Run> = runs.iter().collect();
     let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
     let pairs: Vec<&Pair<'_>> = pairing.pairs.iter().collect();
-    let loss = Comparison::of(&pairs, Measure::TestLoss)?;
-    let accuracy = Comparison::of(&pairs, Measure::TestAccuracy)?;
+    let loss = Comparison::of(&pairs, Measure::TEST_LOSS)?;
+    let accuracy = Comparison::of(&pairs, Measure::TEST_ACCURACY)?;
     let mut cells = vec![Cell::text(data), Cell::text(rule.name()), format::count_cell(loss.pairs)];
     for comparison in [loss, accuracy] {
         cells.push(format::number_cell(Some(comparison.before.mean), 3));

@@ -20,7 +20,7 @@ use crate::sweep::Run;
 
 /// Protocol best comes first, because it is what practitioners use.
 const PROTOCOLS: [Protocol; 2] = [Protocol::Best, Protocol::Paper];
-const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
+const MEASURES: [Measure; 3] = [Measure::TEST_LOSS, Measure::TEST_ACCURACY, Measure::ATTENTION_AUC];
 
 /// One section per dataset, in the order of names.
 pub fn verdict(runs: &[Run]) -> Vec<Section> {
@@ -78,7 +78,7 @@ fn notes(runs: &[&Run]) -> String {
          it.",
         format::P_MEANING
     );
-    if Measure::AttentionAuc.is_coarse(runs) {
+    if Measure::ATTENTION_AUC.is_coarse(runs) {
         text.push_str(
             " It is too coarse here to tell anything: over all runs it takes fewer than five values, so it rests on \
              very few nodes.",
@@ -124,7 +124,7 @@ fn figures(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
 fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
     let baseline = |choice: &Choice<'_>| {
         let candidate = choice.candidate();
-        let loss = candidate.and_then(|candidate| candidate.comparison(Measure::TestLoss));
+        let loss = candidate.and_then(|candidate| candidate.comparison(Measure::TEST_LOSS));
         vec![
             Cell::text("0 (no regulariser)"),
             Cell::text(choice.protocol.name()),
@@ -136,7 +136,7 @@ fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
         ]
     };
     let row = |choice: &Choice<'_>, place: usize, candidate: &Candidate<'_>| {
-        let loss = candidate.comparison(Measure::TestLoss);
+        let loss = candidate.comparison(Measure::TEST_LOSS);
         let is_chosen = place == choice.chosen;
         vec![
             Cell::text(candidate.lambda.clone()).strong_if(is_chosen),
@@ -166,7 +166,7 @@ fn strengths(number: usize, data: &str, choices: &[Choice<'_>]) -> Table {
 /// The candidates that took no part in the choice; `None` where there are none.
 fn others(number: usize, data: &str, choices: &[Choice<'_>]) -> Option<Table> {
     let row = |choice: &Choice<'_>, other: &Candidate<'_>| {
-        let loss = other.comparison(Measure::TestLoss);
+        let loss = other.comparison(Measure::TEST_LOSS);
         let variant = match other.method.label() {
             label if label.is_empty() => "the paper's, on fewer settings".into(),
             label => label,
@@ -203,7 +203,7 @@ fn chart(choices: &[Choice<'_>]) -> Option<Chart> {
     let panel = |choice: &Choice<'_>| {
         let mut marks = vec![Mark::Level(0.0, String::new())];
         for (at, candidate) in choice.candidates.iter().enumerate() {
-            let percents = candidate.comparison(Measure::TestLoss).map(|loss| loss.percents).unwrap_or_default();
+            let percents = candidate.comparison(Measure::TEST_LOSS).map(|loss| loss.percents).unwrap_or_default();
             let Some(values) = five_numbers(&percents) else { continue };
             let pairs = format::counted(percents.len(), "pair");
             let tip = format!("{}: median {} %, {pairs}", candidate.label(), format::signed(values[2], 1));

@@ -104,7 +104,7 @@ fn only_validation_decides_the_choice() {
     let mut runs = runs(0.2, None);
     for run in &mut runs {
         if run.config.regulariser.lambda.to_string() == "5" {
-            run.outcome.val_loss = 0.1;
+            run.outcome.figures.val.loss = Some(0.1);
         }
     }
     assert!(sentence(&runs).contains("raises the test loss") && sentence(&runs).contains("at lambda 5 under"));
@@ -191,7 +191,7 @@ fn an_auc_of_few_nodes_is_called_coarse() {
     };
     let mut all = runs(0.2, None);
     assert!(!notes(&all).contains("too coarse here to tell"));
-    all.iter_mut().enumerate().for_each(|(place, run)| run.outcome.attention_auc = Some((place % 2) as f64));
+    all.iter_mut().enumerate().for_each(|(place, run)| run.outcome.figures.attention_auc = Some((place % 2) as f64));
     assert!(notes(&all).contains("too coarse here to tell"), "{}", notes(&all));
 }
 

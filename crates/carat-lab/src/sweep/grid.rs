@@ -9,16 +9,20 @@
 //! ```
 //!
 //! Names are those of `carat train`. A setting that is itself a list (fanout, lambda per layer) takes a list of lists.
+//! `preset` names what the other settings stand on, the paper's defaults where it is missing.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use carat::{Error, Setting, TrainConfig};
+use carat::{Error, Preset, Setting, TrainConfig};
 use carat_graph::DataError;
 use toml::Value;
 
 /// A grid with more runs than this is taken for a mistake.
 const MOST_RUNS: usize = 1_000_000;
+
+/// The name of the settings that all others stand on.
+const PRESET: &str = "preset";
 
 /// Settings of the outermost loops.
 const OUTERMOST: [&str; 3] = ["data", "split", "seed"];
@@ -135,10 +139,13 @@ impl Grid {
         }
         let mut seen = HashSet::new();
         let mut runs = Vec::with_capacity(tables.len());
-        for table in tables {
+        for mut table in tables {
+            let preset = table.remove(PRESET).map_or(Ok(Preset::Paper), |name| preset(&name))?;
             let config: TrainConfig =
                 table.try_into().map_err(|e: toml::de::Error| Error::Config(e.message().into()))?;
-            let config = config.with_model_defaults(|name| self.has(name)).reset_unused_settings();
+            let config =
+                config.with_model_defaults(|name| self.has(name)).with_preset(preset, |name| self.has(name))?;
+            let config = config.reset_unused_settings();
             config.check()?;
             if seen.insert(toml::to_string(&config).map_err(|e| Error::Config(e.to_string()))?) {
                 runs.push(config);
@@ -148,8 +155,17 @@ impl Grid {
     }
 }
 
+/// The preset of this name.
+fn preset(name: &Value) -> Result<Preset, Error> {
+    let text = name.as_str().map_or_else(|| name.to_string(), str::to_string);
+    text.parse().map_err(|problem| Error::Config(format!("{PRESET}: {problem}")))
+}
+
 /// Refuses unknown names and invalid values before the product is formed.
 fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
+    if name == PRESET {
+        return values.iter().try_for_each(|value| preset(value).map(|_| ()));
+    }
     if Setting::named(name).is_none() {
         let nearest = Setting::all().map(|known| (strsim::jaro_winkler(known.name, name), known.name));
         let nearest = nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(likeness, _)| *likeness > 0.8);
@@ -213,6 +229,19 @@ mod tests {
     }
 
     #[test]
+    fn settings_stand_on_those_of_a_preset() {
+        let lists = "data = 'x'\npreset = ['paper', 'gat']\nlr = [0.5]\nmodel = ['attention', 'gcn']";
+        let runs = grid(lists).unwrap().runs().unwrap();
+        let sizes: Vec<_> = runs.iter().map(|run| (run.network.hidden, run.network.heads, run.optimiser.lr)).collect();
+        let mut expected = vec![(100, 3, 0.5), (64, 8, 0.5), (100, 3, 0.5), (64, 3, 0.5)];
+        assert_eq!(runs.len(), 4);
+        assert!(sizes.iter().all(|found| {
+            let place = expected.iter().position(|expected| expected == found);
+            place.is_some_and(|place| expected.remove(place) == *found)
+        }));
+    }
+
+    #[test]
     fn lists_of_lists_are_settings_that_are_lists() {
         let grid = grid("data = 'x'\nlambda = [0.5, [0.5, 1]]\nfanout = [[10, 5]]").unwrap();
         let runs = grid.runs().unwrap();
@@ -229,6 +258,7 @@ mod tests {
             ("hidden = [3, 'wide']", "hidden: invalid type: string \"wide\", expected a whole number, 0 or more"),
             ("arch = ['gat', 'gta']", "arch: "),
             ("heads = [1, 0]", "heads must be between 1 and 1024, and 0 is not"),
+            ("preset = 'weak'", "preset: 'weak' is not a preset; choose paper, gat, strong or tuned"),
             ("seeds = 0", "seeds must be a number from 1 to 1000000, and 0 is not"),
             ("seeds = 2\nseed = 1", "seed is given twice"),
             ("lambda = []", "lambda has no value"),

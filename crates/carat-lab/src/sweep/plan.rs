@@ -29,12 +29,12 @@ pub(super) struct PlannedRun {
 }
 
 impl Training {
-    /// Settings of the training itself. It ends when the run with the longest patience stops.
+    /// Settings of the training itself, which has the longest patience that any of its runs may have.
     pub(super) fn config(&self) -> TrainConfig {
-        let most_patient = self.runs.iter().max_by_key(|run| run.config.stopping.patience());
+        let patience = |run: &PlannedRun| run.config.stopping.patience_before_learning();
+        let most_patient = self.runs.iter().max_by_key(|run| patience(run));
         let config = most_patient.map(|run| run.config.clone()).unwrap_or_default();
-        let patience = config.stopping.patience();
-        config.patience(Some(patience))
+        config.patience(most_patient.map(patience))
     }
 }
 

@@ -1,8 +1,8 @@
 //! One run of a sweep, as the store keeps it.
 
+use carat::metrics::RunFigures;
 use carat::{ModelKind, Protocol, TrainConfig};
 use carat_nn::AttentionKind;
-use serde::{Deserialize, Serialize};
 
 use super::curve::Curve;
 use crate::AttentionOnSpurious;
@@ -26,22 +26,10 @@ pub struct TrainingCurve {
 }
 
 /// The result of a run. Test figures are missing where the split has no labelled test node.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// Mean cross-entropy over the test nodes.
-    pub test_loss: Option<f64>,
-    /// Share of test nodes predicted right.
-    pub test_accuracy: Option<f64>,
-    /// Validation loss of the weights that were kept.
-    pub val_loss: f64,
-    /// Validation accuracy of the weights that were kept.
-    pub val_accuracy: f64,
-    /// See [`carat::Coherence`].
-    pub attention_kl: Option<f64>,
-    /// See [`carat::Coherence`].
-    pub uniform_kl: Option<f64>,
-    /// See [`carat::Coherence`].
-    pub attention_auc: Option<f64>,
+    /// The figures of the weights that were kept.
+    pub figures: RunFigures,
     /// Attention on spurious edges. The demo measures it; sweeps and stores do not.
     pub spurious: Option<AttentionOnSpurious>,
     /// Epochs until the protocol stopped.

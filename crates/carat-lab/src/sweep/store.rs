@@ -4,14 +4,15 @@
 //! it. A training writes its rows and its curve in one transaction, so a process that is killed leaves either all
 //! of them or none.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use carat::metrics::{Figure, RunFigures};
 use carat::{Error, TrainConfig};
 use carat_graph::DataError;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, ToSql, TransactionBehavior, params};
 
 use super::curve::Curve;
 use super::plan::Training;
@@ -27,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Marks the file as a store of carat ("cara").
 const APPLICATION: i32 = 0x6361_7261;
-/// The version of the tables.
-const VERSION: i32 = 1;
+/// The version of the tables. Those of version 1 lack figures, which are added when the store is opened to write.
+const VERSION: i32 = 2;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS runs (
@@ -38,13 +39,6 @@ CREATE TABLE IF NOT EXISTS runs (
     data_sum TEXT NOT NULL,
     config TEXT NOT NULL,
     error TEXT,
-    test_loss REAL,
-    test_accuracy REAL,
-    val_loss REAL,
-    val_accuracy REAL,
-    attention_kl REAL,
-    uniform_kl REAL,
-    attention_auc REAL,
     epochs INTEGER,
     kept_epoch INTEGER,
     train_seconds REAL,
@@ -59,14 +53,15 @@ CREATE TABLE IF NOT EXISTS claims (
     training TEXT PRIMARY KEY,
     worker TEXT NOT NULL
 ) STRICT;
+";
+
+/// The view has the settings that most grids vary, and all figures.
+const VIEW: &str = "
 CREATE VIEW IF NOT EXISTS results AS
 SELECT config ->> 'data' AS data, config ->> 'split' AS split, config ->> 'arch' AS arch, config ->> 'layers' AS layers,
     config ->> 'heads' AS heads, config ->> 'hidden' AS hidden, config ->> 'lambda' AS lambda,
     config ->> 'regulariser' AS regulariser, config ->> 'seed' AS seed, config ->> 'protocol' AS protocol,
-    test_loss, test_accuracy, val_loss, val_accuracy, attention_kl, uniform_kl, attention_auc, epochs, train_seconds, \
-    error
-FROM runs;
-";
+    ";
 
 /// An open store. Threads of a process share it; processes share the file.
 #[derive(Debug)]
@@ -204,28 +199,25 @@ impl Store {
                 // Settings are numbers and text, which always serialise.
                 let config = serde_json::to_string(&run.config).unwrap_or_default();
                 let (outcome, error) = (result.as_ref().ok(), result.as_ref().err());
-                transaction.execute(
-                    "INSERT OR REPLACE INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
-                    params![
-                        run.key,
-                        training.key,
-                        CODE,
-                        training.data_sum,
-                        config,
-                        error,
-                        outcome.and_then(|o| o.test_loss),
-                        outcome.and_then(|o| o.test_accuracy),
-                        outcome.map(|o| o.val_loss),
-                        outcome.map(|o| o.val_accuracy),
-                        outcome.and_then(|o| o.attention_kl),
-                        outcome.and_then(|o| o.uniform_kl),
-                        outcome.and_then(|o| o.attention_auc),
-                        outcome.map(|o| o.epochs as i64),
-                        outcome.map(|o| o.kept_epoch as i64),
-                        outcome.map(|o| o.train_seconds),
-                        finished,
-                    ],
-                )?;
+                let others: [(&str, &dyn ToSql); 10] = [
+                    ("key", &run.key),
+                    ("training", &training.key),
+                    ("code", &CODE),
+                    ("data_sum", &training.data_sum),
+                    ("config", &config),
+                    ("error", &error),
+                    ("epochs", &outcome.map(|o| o.epochs as i64)),
+                    ("kept_epoch", &outcome.map(|o| o.kept_epoch as i64)),
+                    ("train_seconds", &outcome.map(|o| o.train_seconds)),
+                    ("finished", &finished),
+                ];
+                let figures: Vec<(&str, Option<f64>)> =
+                    Figure::all().map(|f| (f.name(), outcome.and_then(|o| o.figures.get(f)))).collect();
+                let figures = figures.iter().map(|(name, value)| (*name, value as &dyn ToSql));
+                let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = others.into_iter().chain(figures).unzip();
+                let places = vec!["?"; names.len()].join(", ");
+                let insert = format!("INSERT OR REPLACE INTO runs ({}) VALUES ({places})", names.join(", "));
+                transaction.execute(&insert, &values[..])?;
             }
             if trained.results.iter().any(Result::is_ok) {
                 transaction.execute(
@@ -311,13 +303,26 @@ fn immutable(path: &Path) -> String {
     format!("file:{path}?immutable=1")
 }
 
-/// Creates missing tables.
+/// Creates missing tables, and the columns of figures that the code that made the store did not know.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     // The file keeps this mode. A second process that sets it at the same time only waits.
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
+    let known: HashSet<String> = transaction
+        .prepare("SELECT name FROM pragma_table_info('runs')")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let figures: Vec<&str> = Figure::all().map(Figure::name).collect();
+    let missing: Vec<&&str> = figures.iter().filter(|name| !known.contains(**name)).collect();
+    for name in &missing {
+        transaction.execute_batch(&format!("ALTER TABLE runs ADD COLUMN {name} REAL"))?;
+    }
+    if !missing.is_empty() {
+        transaction.execute_batch("DROP VIEW IF EXISTS results")?;
+    }
+    transaction.execute_batch(&format!("{VIEW}{}, epochs, train_seconds, error FROM runs", figures.join(", ")))?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
@@ -329,13 +334,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
     let result = match row.get::<_, Option<String>>("error")? {
         Some(error) => Err(error),
         None => Ok(Outcome {
-            test_loss: row.get("test_loss")?,
-            test_accuracy: row.get("test_accuracy")?,
-            val_loss: row.get("val_loss")?,
-            val_accuracy: row.get("val_accuracy")?,
-            attention_kl: row.get("attention_kl")?,
-            uniform_kl: row.get("uniform_kl")?,
-            attention_auc: row.get("attention_auc")?,
+            figures: figures(row)?,
             spurious: None,
             epochs: row.get::<_, i64>("epochs")? as usize,
             kept_epoch: row.get::<_, i64>("kept_epoch")? as usize,
@@ -343,6 +342,18 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RecordParts> {
         }),
     };
     Ok((row.get("key")?, row.get("training")?, row.get("code")?, row.get("data_sum")?, row.get("finished")?, result))
+}
+
+/// The figures of a row. A store that was written before a figure was known has no column for it.
+fn figures(row: &Row<'_>) -> rusqlite::Result<RunFigures> {
+    let mut figures = RunFigures::default();
+    for figure in Figure::all() {
+        match row.get(figure.name()) {
+            Err(rusqlite::Error::InvalidColumnName(_)) => {}
+            value => figures.set(figure, value?),
+        }
+    }
+    Ok(figures)
 }
 
 fn problem(path: &Path, error: &rusqlite::Error) -> Error {

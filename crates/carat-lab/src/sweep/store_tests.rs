@@ -35,6 +35,24 @@ fn an_older_store_opens_and_its_settings_round_trip_byte_for_byte() {
 }
 
 #[test]
+fn an_older_store_gets_the_figures_that_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = connection(folder.path());
+    let path = folder.path().join("before.db");
+    let lacking = Store::open_existing(&path).unwrap().records().unwrap();
+    let records = Store::open(&path).unwrap().records().unwrap();
+    assert_eq!(records, lacking);
+    let figures = records[0].result.as_ref().unwrap().figures;
+    assert!(figures.test.loss.is_some() && figures.test.roc_auc.is_none() && figures.attention_kl.is_some());
+    connection.execute("UPDATE runs SET test_roc_auc = 0.75 WHERE key = ?1", [&records[0].key]).unwrap();
+    let query = "SELECT count(*), sum(test_roc_auc) FROM results";
+    let found: (i64, f64) = connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(found, (5, 0.75));
+    let figures = Store::open(&path).unwrap().records().unwrap()[0].result.as_ref().unwrap().figures;
+    assert_eq!(figures.test.roc_auc, Some(0.75));
+}
+
+#[test]
 fn the_keys_of_a_grid_s_runs_have_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     drop(connection(folder.path()));

@@ -2,7 +2,7 @@
 //! for bit.
 
 use carat::{Error, Protocol, TrainConfig};
-use carat_graph::{Dataset, Split};
+use carat_graph::Dataset;
 
 use super::curve::{Curve, Point};
 use super::guides::Guides;
@@ -17,7 +17,7 @@ pub(super) struct Trained {
     pub(super) curve: Curve,
 }
 
-/// Trains until the run with the longest patience stops. Each run's outcome is taken at the epoch at which its own
+/// Trains until all runs have stopped. Each run's outcome is taken at the epoch at which its own
 /// protocol stops. `None` where the sweep was interrupted.
 pub(super) fn train(
     dataset: &Dataset,
@@ -32,6 +32,9 @@ pub(super) fn train(
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();
     let over = loop {
+        if results.iter().all(Option::is_some) {
+            break String::new();
+        }
         let metrics = match trainer.epoch(&|| interrupted()) {
             Ok(Some(metrics)) => metrics,
             Ok(None) if !trainer.stopping().is_over() => return Ok(None),
@@ -50,9 +53,8 @@ pub(super) fn train(
         });
         for (run, result) in training.runs.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
             let stopping = trainer.stopping();
-            let patience_is_out = stopping.epochs() - stopping.best().epoch >= run.config.stopping.patience();
-            if patience_is_out || stopping.is_over() {
-                let outcome = outcome_of(&split, &run.config, &*trainer, &curve);
+            if stopping.is_out_of_patience(&run.config.stopping) || stopping.is_over() {
+                let outcome = outcome_of(&run.config, &mut *trainer, &curve);
                 *result = Some(outcome.map_err(|error| error.to_string()));
             }
         }
@@ -62,34 +64,18 @@ pub(super) fn train(
 }
 
 /// The outcome of a run whose protocol stops after the trainer's last epoch.
-fn outcome_of(
-    split: &Split,
-    config: &TrainConfig,
-    trainer: &carat::AnyTrainer<'_>,
-    curve: &Curve,
-) -> Result<Outcome, Error> {
+fn outcome_of(config: &TrainConfig, trainer: &mut carat::AnyTrainer<'_>, curve: &Curve) -> Result<Outcome, Error> {
     let stopping = trainer.stopping();
     let kept_epoch = match config.stopping.protocol {
         Protocol::Paper => stopping.epochs(),
         Protocol::Best => stopping.best().epoch,
     };
     let kept = kept_epoch.checked_sub(1).and_then(|epoch| curve.points.get(epoch));
-    let kept = kept.filter(|point| point.val_loss.is_finite()).ok_or_else(|| {
-        Error::Config("the run diverged: its validation loss is not a number; try a smaller lr".into())
-    })?;
-    let coherence = trainer.coherence(config.stopping.protocol)?;
-    let tested = |value: f64| (!split.test.is_empty()).then_some(value);
-    Ok(Outcome {
-        test_loss: tested(kept.test_loss),
-        test_accuracy: tested(kept.test_accuracy),
-        val_loss: kept.val_loss,
-        val_accuracy: kept.val_accuracy,
-        attention_kl: coherence.map(|c| c.attention_kl),
-        uniform_kl: coherence.map(|c| c.uniform_kl),
-        attention_auc: coherence.and_then(|c| c.attention_auc),
-        spurious: None,
-        epochs: stopping.epochs(),
-        kept_epoch,
-        train_seconds: stopping.seconds(),
-    })
+    if !kept.is_some_and(|point| point.val_loss.is_finite()) {
+        let problem = "the run diverged: its validation loss is not a number; try a smaller lr";
+        return Err(Error::Config(problem.into()));
+    }
+    let (epochs, train_seconds) = (stopping.epochs(), stopping.seconds());
+    let figures = trainer.results(config.stopping.protocol)?.figures;
+    Ok(Outcome { figures, spurious: None, epochs, kept_epoch, train_seconds })
 }

@@ -26,7 +26,7 @@ pub(super) fn likelihood<T: Real>(
 ) -> f64 {
     let weight = T::from_f64(strength / labelled.nodes.len().max(1) as f64);
     over_labelled(labelled.nodes, classes, state, |range, scores, gradient| {
-        loss::cross_entropies(scores, &labelled.labels[range], weight, gradient)
+        loss::cross_entropies(scores, &labelled.labels[range], &[], weight, gradient)
     })
 }
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn gradients_are_the_derivatives_and_other_nodes_have_none() {
         let (nodes, labels, classes) = ([4u32, 1, 2], [0u32, 2, 1], 3);
-        let labelled = Labelled { nodes: &nodes, labels: &labels };
+        let labelled = Labelled::new(&nodes, &labels);
         let scores: Vec<f64> = noise(5 * classes, 1).iter().map(|z| 3.0 * z).collect();
         let run = |scores: &[f64], uniform: bool| {
             let mut state = HeadState::default();

@@ -123,7 +123,7 @@ proptest! {
         let whole = WholeGraph::new(&dataset).unwrap();
         let config = GcnConfig { norm: GcnNorm::Symmetric, features: 4, hidden: 6, layers, classes: 3, block };
         let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
-        let labelled = Labelled { nodes: &[0, 2, 3, 8], labels: &[0, 2, 0, 2] };
+        let labelled = Labelled { nodes: &[0, 2, 3, 8], labels: &[0, 2, 0, 2], weights: &[] };
         for parameter in check::whole_graph_gradient(&mut network, &whole, labelled, 7) {
             prop_assert!(parameter.error < 1e-6, "{block:?}: {parameter:?}");
         }

@@ -99,7 +99,7 @@ fn compare<T: Real>(dataset: &Dataset, heads: usize, layers: usize, tolerance: f
     close(&predicted, &golden.floats("predicted"), tolerance, &what("prediction"));
 
     let labels = labels(dataset);
-    let labelled = Labelled { nodes: &dataset.splits()[0].train, labels: &labels };
+    let labelled = Labelled::new(&dataset.splits()[0].train, &labels);
     let mut gradient = vec![T::from_f64(f64::NAN); model.parameters().len()];
     let loss = model.loss_in_contexts(&graph, labelled, &golden.integers("permutation"), &mut gradient);
     close(&[loss], &golden.floats("loss"), tolerance, &what("loss"));
@@ -134,7 +134,7 @@ fn every_gradient_is_the_derivative() {
     for dataset in both_forms() {
         let graph = WholeGraph::<f64>::new(&dataset).unwrap();
         let labels = labels(&dataset);
-        let labelled = Labelled { nodes: &dataset.splits()[0].train, labels: &labels };
+        let labelled = Labelled::new(&dataset.splits()[0].train, &labels);
         for (heads, layers) in SIZES {
             let mut model = model::<f64>(&Golden::open(&format!("cal_k{heads}_l{layers}")), heads, layers);
             for parameter in check::whole_graph_gradient(&mut model, &graph, labelled, 5) {
@@ -149,7 +149,7 @@ fn every_gradient_is_the_derivative() {
 fn the_same_bits_for_any_number_of_threads() {
     for dataset in large_forms() {
         let labels = labels(&dataset);
-        let labelled = Labelled { nodes: &dataset.splits()[0].train, labels: &labels };
+        let labelled = Labelled::new(&dataset.splits()[0].train, &labels);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -179,7 +179,7 @@ fn the_same_bits_for_any_number_of_threads() {
 fn another_seed_is_another_context() {
     let [dataset, _] = both_forms();
     let labels = labels(&dataset);
-    let labelled = Labelled { nodes: &dataset.splits()[0].train, labels: &labels };
+    let labelled = Labelled::new(&dataset.splits()[0].train, &labels);
     let graph = WholeGraph::<f64>::new(&dataset).unwrap();
     let mut model = Cal::<f64>::new(config(2, 1), 7).unwrap();
     let mut gradient = vec![0.0; model.parameters().len()];

@@ -44,7 +44,7 @@ fn examine(dataset: &Dataset, norm: GcnNorm, layers: usize, golden: &Golden, fil
     let train = &dataset.splits()[0].train;
     let labels: Vec<u32> = train.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
     let mut gradient = vec![f32::NAN; network.parameters().len()];
-    let loss = network.loss_and_gradient(&graph, Labelled { nodes: train, labels: &labels }, 0, &mut gradient);
+    let loss = network.loss_and_gradient(&graph, Labelled::new(train, &labels), 0, &mut gradient);
     let expected = golden.floats("loss")[0];
     close(loss as f32 / expected, 1.0, 1e-5, &format!("{what} loss"));
     for (parameter, range) in network.layout().iter() {
@@ -90,7 +90,7 @@ fn every_gradient_is_that_of_differences() {
     for (norm, layers) in configurations().chain(GcnNorm::ALL.map(|norm| (norm, 3))) {
         let config = GcnConfig { norm, features: 12, hidden: 5, layers, classes: 4, ..Default::default() };
         let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
-        let checked = whole_graph_gradient(&mut network, &graph, Labelled { nodes: &nodes, labels: &labels }, 0);
+        let checked = whole_graph_gradient(&mut network, &graph, Labelled::new(&nodes, &labels), 0);
         assert_eq!(checked.len(), 4 + 2 * layers);
         for ParameterCheck { name, error, largest, analytic, numeric } in checked {
             assert!(largest > 1e-6, "{norm} L={layers}: {name} has no gradient worth checking");
@@ -118,7 +118,7 @@ fn nothing_is_taken_over_from_other_parameters_or_another_graph() {
         new.predict(&graph, &mut expected);
         assert_eq!(found, expected);
         let (mut gradient, mut expected) = (vec![0.0; new.parameters().len()], vec![0.0; new.parameters().len()]);
-        let labelled = Labelled { nodes: &[3, 12], labels: &[0, 1] };
+        let labelled = Labelled::new(&[3, 12], &[0, 1]);
         network.loss_and_gradient(&graph, labelled, 0, &mut gradient);
         GcnNetwork::new(config, seed).unwrap().loss_and_gradient(&graph, labelled, 0, &mut expected);
         assert_eq!(gradient, expected);

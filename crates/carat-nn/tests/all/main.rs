@@ -9,3 +9,4 @@ mod gcn;
 mod golden;
 mod gradients;
 mod interventions;
+mod training;

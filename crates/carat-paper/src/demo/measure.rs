@@ -6,7 +6,7 @@ use super::Treatment;
 
 /// Every measure, in the order of the page.
 pub const MEASURES: [Measure; 4] =
-    [Measure::SpuriousAttention, Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
+    [Measure::SpuriousAttention, Measure::TEST_LOSS, Measure::TEST_ACCURACY, Measure::ATTENTION_AUC];
 
 /// What a measure is compared with in a chart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ impl Reference {
     pub(super) fn of(measure: Measure) -> Self {
         match measure {
             Measure::SpuriousAttention => Self::UniformAttention,
-            Measure::AttentionAuc => Self::Chance(0.5),
+            Measure::ATTENTION_AUC => Self::Chance(0.5),
             _ => Self::Mean(Treatment::Oracle),
         }
     }

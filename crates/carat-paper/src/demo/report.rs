@@ -70,7 +70,7 @@ pub struct ArmReport {
 #[derive(Serialize)]
 struct ReportedRun {
     seed: u64,
-    val_loss: f64,
+    val_loss: Option<f64>,
     test_loss: Option<f64>,
     test_accuracy: Option<f64>,
     attention_auc: Option<f64>,
@@ -82,10 +82,10 @@ struct ReportedRun {
 fn reported<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(runs.iter().map(|Run { config, outcome }| ReportedRun {
         seed: config.seed,
-        val_loss: outcome.val_loss,
-        test_loss: outcome.test_loss,
-        test_accuracy: outcome.test_accuracy,
-        attention_auc: outcome.attention_auc,
+        val_loss: outcome.figures.val.loss,
+        test_loss: outcome.figures.test.loss,
+        test_accuracy: outcome.figures.test.accuracy,
+        attention_auc: outcome.figures.attention_auc,
         attention: outcome.spurious,
         epochs: outcome.epochs,
         best_epoch: outcome.kept_epoch,
@@ -170,9 +170,9 @@ impl ArmReport {
             shortcut,
             arch: kind,
             treatment,
-            test_loss: spread(&runs, Measure::TestLoss)?,
-            test_accuracy: spread(&runs, Measure::TestAccuracy)?,
-            attention_auc: spread(&runs, Measure::AttentionAuc),
+            test_loss: spread(&runs, Measure::TEST_LOSS)?,
+            test_accuracy: spread(&runs, Measure::TEST_ACCURACY)?,
+            attention_auc: spread(&runs, Measure::ATTENTION_AUC),
             spurious_attention: spread(&runs, Measure::SpuriousAttention),
             uniform_attention: attention(|attention| attention.uniform),
             useful_above_spurious: attention(|attention| attention.auc),

@@ -71,16 +71,16 @@ fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
     };
     format!(
         "Against the baseline, over {} cases (a strength of the shortcut and an attention kind), {} has {}; and {}.",
-        counts(Measure::TestLoss).all(),
+        counts(Measure::TEST_LOSS).all(),
         treatment.label(),
-        changes(Measure::TestLoss),
+        changes(Measure::TEST_LOSS),
         changes(Measure::SpuriousAttention)
     )
 }
 
 fn against_control(report: &DemoReport, treatment: Treatment, control: Treatment) -> String {
     let (pair, name) = ((treatment, control), treatment.label());
-    let counts = Counts::of(report, pair, Measure::TestLoss);
+    let counts = Counts::of(report, pair, Measure::TEST_LOSS);
     let (better, worse, all) = (counts.better, counts.worse, counts.all());
     let answer = match (better, worse) {
         (0, 0) => format!("Nothing here tells {name} from mere smoothing of attention"),
@@ -99,7 +99,7 @@ fn against_control(report: &DemoReport, treatment: Treatment, control: Treatment
         (Verdict::Unclear, "not clearly different"),
     ];
     let outcomes = outcomes.into_iter().filter_map(|(verdict, outcome)| {
-        let places = places(report, report.comparisons_of(pair, Measure::TestLoss).filter(|c| c.verdict == verdict));
+        let places = places(report, report.comparisons_of(pair, Measure::TEST_LOSS).filter(|c| c.verdict == verdict));
         (!places.is_empty()).then(|| format!("{outcome} at {places}"))
     });
     let outcomes: Vec<String> = outcomes.collect();

@@ -29,9 +29,9 @@ fn report(
             let train = treatment.settings(&config.train);
             let settings = train.arch(kind).seed(seed as u64);
             let spurious = shortcut.map(|_| AttentionOnSpurious { share: value, uniform: 0.4, auc: 0.5 });
-            let made_up = made_up::outcome(value);
-            let (test_accuracy, attention_auc) = (Some(1.0 - value), Some(0.5));
-            Run { config: settings, outcome: Outcome { test_accuracy, attention_auc, spurious, ..made_up } }
+            let mut outcome = Outcome { spurious, ..made_up::outcome(value) };
+            (outcome.figures.test.accuracy, outcome.figures.attention_auc) = (Some(1.0 - value), Some(0.5));
+            Run { config: settings, outcome }
         });
         ArmReport::of(setting, runs.collect())
     });
@@ -113,7 +113,7 @@ fn few_graphs_are_never_clear() {
     let enough = report(Verdict::FEWEST_SEEDS);
     assert!(
         enough
-            .comparisons_of((Treatment::Car, Treatment::Control), Measure::TestLoss)
+            .comparisons_of((Treatment::Car, Treatment::Control), Measure::TEST_LOSS)
             .all(|c| c.verdict == Verdict::Better)
     );
     assert!(
@@ -131,11 +131,11 @@ fn accuracy_that_falls_is_worse_and_loss_that_falls_is_better() {
         comparisons.next().map(|c| (c.verdict, c.p_better, c.p_worse, c.change.mean < 0.0)).unwrap()
     };
     let (first, last) = (1.0 / 256.0, 1.0);
-    assert_eq!(verdict(Measure::TestLoss), (Verdict::Better, first, last, true));
+    assert_eq!(verdict(Measure::TEST_LOSS), (Verdict::Better, first, last, true));
     assert_eq!(verdict(Measure::SpuriousAttention), (Verdict::Better, first, last, true));
-    assert_eq!(verdict(Measure::TestAccuracy), (Verdict::Better, first, last, false));
+    assert_eq!(verdict(Measure::TEST_ACCURACY), (Verdict::Better, first, last, false));
     // No run differs here at all.
-    assert_eq!(verdict(Measure::AttentionAuc), (Verdict::Unclear, 1.0, 1.0, false));
+    assert_eq!(verdict(Measure::ATTENTION_AUC), (Verdict::Unclear, 1.0, 1.0, false));
 }
 
 /// A table's headings, those of numbers marked.
@@ -151,7 +151,7 @@ fn texts(table: &Table, row: usize) -> Vec<&str> {
 #[test]
 fn tables_tell_the_same() {
     let report = report(8, |_, _| -0.1, |shortcut, _| if shortcut == 0.2 { -0.2 } else { 0.1 });
-    let loss = measured(&report, Measure::TestLoss).pop().unwrap();
+    let loss = measured(&report, Measure::TEST_LOSS).pop().unwrap();
     assert_eq!(loss.caption, "Test loss, lower is better");
     assert_eq!(
         headings(&loss),
@@ -159,7 +159,7 @@ fn tables_tell_the_same() {
     );
     assert_eq!(texts(&loss, 0), ["0.2", "gat", "0.535", "0.435", "0.334", "-0.201, p 0.004", "-0.100, p 0.004"]);
     assert_eq!(texts(&loss, 3), ["0.8", "gatv2", "0.535", "0.435", "0.635", "+0.100, p 0.004", "+0.201, p 0.004"]);
-    let auc = measured(&report, Measure::AttentionAuc).remove(0);
+    let auc = measured(&report, Measure::ATTENTION_AUC).remove(0);
     assert_eq!(texts(&auc, 0)[5..], ["+0.000, unclear, p 1.000", "+0.000, unclear, p 1.000"]);
     let summary = summary(&report);
     assert_eq!(headings(&summary), ["treatment", "against", "measure", "shortcut 0.2", "shortcut 0.8"]);

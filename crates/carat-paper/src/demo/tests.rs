@@ -35,7 +35,7 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
     assert_eq!(arms, expected);
     for arm in &report.arms {
         assert_eq!(arm.runs.iter().map(|run| run.config.seed).collect::<Vec<_>>(), [0, 1]);
-        let mean = arm.runs.iter().map(|run| run.outcome.test_accuracy.unwrap()).sum::<f64>() / 2.0;
+        let mean = arm.runs.iter().map(|run| run.outcome.figures.test.accuracy.unwrap()).sum::<f64>() / 2.0;
         assert!((arm.test_accuracy.mean - mean).abs() < 1e-12);
         assert!(arm.test_accuracy.deviation.is_some() && arm.attention_auc.is_some());
         let spurious = arm.treatment != Treatment::Oracle;
@@ -75,7 +75,8 @@ fn a_negligible_regulariser_gives_the_baseline() {
         assert_eq!(runs(Treatment::Control), runs(Treatment::Baseline), "{kind}");
         // Deletions and larger batches of targets take sums in another order, which changes the last bits.
         for treatment in [Treatment::Car, Treatment::EveryNodeControl, Treatment::EveryNode] {
-            let difference = runs(treatment)[0].test_loss.unwrap() - runs(Treatment::Baseline)[0].test_loss.unwrap();
+            let difference =
+                runs(treatment)[0].figures.test.loss.unwrap() - runs(Treatment::Baseline)[0].figures.test.loss.unwrap();
             assert!(difference.abs() < 1e-6, "{kind} {}: {difference}", treatment.label());
         }
     }

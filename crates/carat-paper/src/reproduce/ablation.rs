@@ -15,7 +15,7 @@ use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids, paper};
 const ARMS: [Arm; 4] = [Arm::Causal, Arm::Vote, Arm::Random, Arm::Constant];
 /// Arms that causal is compared with.
 const OTHERS: [Arm; 3] = [Arm::Vote, Arm::Random, Arm::Constant];
-const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
+const MEASURES: [Measure; 3] = [Measure::TEST_LOSS, Measure::TEST_ACCURACY, Measure::ATTENTION_AUC];
 
 /// Four arms, which separate causal signal from smoothing.
 pub(super) struct Ablation;
@@ -77,7 +77,7 @@ impl Item for Ablation {
         }];
         for (other, pairing) in OTHERS.iter().zip(&arms.against_others) {
             let claim = format!("causal effects have a lower test loss than {other} ones");
-            findings.push(Finding::beyond(self.name(), &claim, &families(pairing, scope, Measure::TestLoss)));
+            findings.push(Finding::beyond(self.name(), &claim, &families(pairing, scope, Measure::TEST_LOSS)));
         }
         Ok(findings)
     }
@@ -111,7 +111,7 @@ fn p_of(pairing: Option<&Pairing<'_>>, data: &str, protocol: Protocol, measure: 
 /// number of datasets compared.
 fn above_vote(arms: &Arms<'_>, scope: &Scope, protocol: Protocol) -> (usize, usize) {
     let both = scope.datasets.iter().filter(|data| grids::counts(data)).filter_map(|data| {
-        let p = |arm: usize| p_of(arms.against_baseline.get(arm), data, protocol, Measure::TestLoss);
+        let p = |arm: usize| p_of(arms.against_baseline.get(arm), data, protocol, Measure::TEST_LOSS);
         Some((p(0)?, p(1)?))
     });
     // With few pairs p has a lower bound. Two arms that both reach it cannot be ranked.
@@ -150,7 +150,7 @@ fn sentences(arms: &Arms<'_>, scope: &Scope) -> Vec<String> {
 }
 
 fn table(arms: &Arms<'_>, scope: &Scope, measure: Measure) -> Table {
-    let with_paper = measure == Measure::TestLoss;
+    let with_paper = measure == Measure::TEST_LOSS;
     let rows = rows(&scope.datasets, |data, protocol| {
         let pairs = arms.against_baseline.first().map_or(0, |pairing| pairing.on(data, protocol).len());
         let p: Vec<Option<f64>> = arms

@@ -305,7 +305,7 @@ mod tests {
         let scope = Scope { datasets: vec!["cora".into()], ..everything(true) };
         let car = |hidden: usize, accuracy: f64, val_loss: f64| {
             let mut run = made_up::regularised("cora", hidden, 1.0, 1.0);
-            (run.outcome.test_accuracy, run.outcome.val_loss) = (Some(accuracy), val_loss);
+            (run.outcome.figures.test.accuracy, run.outcome.figures.val.loss) = (Some(accuracy), Some(val_loss));
             run
         };
         // The mean of CAR, 0.7, is below CAL's best; its choice, 0.8, is above CAL's.

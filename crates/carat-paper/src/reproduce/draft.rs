@@ -42,8 +42,8 @@ pub(super) fn rows<'d>(
 /// A measure's name within the name of a table.
 pub(super) fn short_name(measure: Measure) -> &'static str {
     match measure {
-        Measure::TestLoss => "loss",
-        Measure::TestAccuracy => "accuracy",
+        Measure::TEST_LOSS => "loss",
+        Measure::TEST_ACCURACY => "accuracy",
         _ => "auc",
     }
 }

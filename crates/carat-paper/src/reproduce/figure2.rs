@@ -27,7 +27,7 @@ impl Item for Figure2 {
     fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
-        let measures = [Measure::TestAccuracy, Measure::TestLoss];
+        let measures = [Measure::TEST_ACCURACY, Measure::TEST_LOSS];
         let family =
             |protocol| measures.map(|measure| Family::of(&pairing, &scope.datasets, protocol, measure, grids::counts));
         draft.found(PROTOCOLS.into_iter().flat_map(family).map(|family| family.sentence()).collect());

@@ -30,7 +30,8 @@ impl Item for Figure3 {
     fn draw(&self, inputs: &Inputs<'_>, draft: &mut Draft) -> Result<(), Error> {
         let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
-        let families = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
+        let families =
+            [Measure::ATTENTION_KL, Measure::ATTENTION_AUC].map(|measure| families(&pairing, scope, measure));
         let mut sentences: Vec<String> = families.iter().flatten().map(Family::sentence).collect();
         sentences.push(uniform_sentence(&pairing, scope));
         sentences.extend(coarse_sentence(&found.runs, scope));
@@ -44,7 +45,7 @@ impl Item for Figure3 {
         );
         draft.table(table(&pairing, &families));
         for protocol in PROTOCOLS {
-            for measure in [Measure::AttentionKl, Measure::AttentionAuc] {
+            for measure in [Measure::ATTENTION_KL, Measure::ATTENTION_AUC] {
                 draft.chart(scatter::chart(&pairing, &scope.datasets, protocol, measure, false));
             }
         }
@@ -56,7 +57,8 @@ impl Item for Figure3 {
     fn findings(&self, inputs: &Inputs<'_>) -> Result<Vec<Finding>, Error> {
         let Inputs { found, scope, .. } = inputs;
         let pairing = found.car();
-        let [kl, auc] = [Measure::AttentionKl, Measure::AttentionAuc].map(|measure| families(&pairing, scope, measure));
+        let [kl, auc] =
+            [Measure::ATTENTION_KL, Measure::ATTENTION_AUC].map(|measure| families(&pairing, scope, measure));
         let claim = "CAR brings attention closer to label agreement (KL)";
         Ok(vec![
             Finding::counted(self.name(), claim, paper::KL_LOWER, &kl),
@@ -66,7 +68,7 @@ impl Item for Figure3 {
 }
 
 fn uniform(pairs: &[&Pair<'_>]) -> Option<Spread> {
-    Spread::of(&pairs.iter().filter_map(|pair| pair.after.outcome.uniform_kl).collect::<Vec<_>>())
+    Spread::of(&pairs.iter().filter_map(|pair| pair.after.outcome.figures.uniform_kl).collect::<Vec<_>>())
 }
 
 /// In how many datasets uniform attention has a lower mean divergence than CAR.
@@ -74,7 +76,7 @@ fn uniform_sentence(pairing: &Pairing<'_>, scope: &Scope) -> String {
     let counts = PROTOCOLS.map(|protocol| {
         let both = scope.datasets.iter().filter(|data| grids::counts(data)).filter_map(|data| {
             let pairs = pairing.on(data, protocol);
-            Some((uniform(&pairs)?.mean, Comparison::of(&pairs, Measure::AttentionKl)?.after.mean))
+            Some((uniform(&pairs)?.mean, Comparison::of(&pairs, Measure::ATTENTION_KL)?.after.mean))
         });
         let both: Vec<(f64, f64)> = both.collect();
         let lower = both.iter().filter(|(uniform, car)| uniform < car).count();
@@ -87,7 +89,7 @@ fn uniform_sentence(pairing: &Pairing<'_>, scope: &Scope) -> String {
 fn coarse_sentence(runs: &[&Run], scope: &Scope) -> Option<String> {
     let is_coarse = |data: &&String| {
         let of_data: Vec<&Run> = runs.iter().copied().filter(|run| run.config.data.name == **data).collect();
-        Measure::AttentionAuc.is_coarse(&of_data)
+        Measure::ATTENTION_AUC.is_coarse(&of_data)
     };
     let names: Vec<String> = scope.datasets.iter().filter(is_coarse).map(|data| paper::title(data)).collect();
     (!names.is_empty()).then(|| {

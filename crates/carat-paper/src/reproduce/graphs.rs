@@ -149,14 +149,14 @@ impl<'a> Study<'a> {
     fn accuracy(&self, data: &str, kind: &str, protocol: Protocol, strength: Option<f64>) -> Option<Spread> {
         let mut pairs = self.pairs(&self.baseline, data, kind, protocol);
         pairs.retain(|pair| strength.is_none() || pair.strength() == strength);
-        let comparison = Comparison::of(&pairs, Measure::TestAccuracy)?;
+        let comparison = Comparison::of(&pairs, Measure::TEST_ACCURACY)?;
         Some(if strength.is_some() { comparison.after } else { comparison.before })
     }
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for (name, pairing) in [("the baseline", &self.baseline), ("the constant control", &self.control)] {
-            for measure in [Measure::TestAccuracy, Measure::TestLoss] {
+            for measure in [Measure::TEST_ACCURACY, Measure::TEST_LOSS] {
                 for protocol in PROTOCOLS {
                     let family = Family::of(pairing, self.sets, protocol, measure, |_| true);
                     if family.datasets() > 0 {
@@ -223,9 +223,9 @@ impl<'a> Study<'a> {
         let cells = self.sets.iter().flat_map(|data| paper::KINDS.map(|kind| (data, kind.name())));
         let rows = cells.filter_map(|(data, kind)| {
             let of = |pairing, measure| Comparison::of(&self.pairs(pairing, data, kind, protocol), measure);
-            let accuracy = of(&self.baseline, Measure::TestAccuracy)?;
-            let loss = of(&self.baseline, Measure::TestLoss)?;
-            let control = of(&self.control, Measure::TestAccuracy);
+            let accuracy = of(&self.baseline, Measure::TEST_ACCURACY)?;
+            let loss = of(&self.baseline, Measure::TEST_LOSS)?;
+            let control = of(&self.control, Measure::TEST_ACCURACY);
             Some(vec![
                 Cell::text(data.as_str()),
                 Cell::text(kind),

@@ -30,7 +30,7 @@ pub(super) static LOSS: GridTable = GridTable {
         title: "Table 1: test loss",
         paper_says: "CAR has a lower test loss in all 8 datasets (p < 0.05, one-tailed paired Wilcoxon over the grid).",
     },
-    measure: Measure::TestLoss,
+    measure: Measure::TEST_LOSS,
     paper: (&paper::LOSS_BASELINE, &paper::LOSS_CAR),
     claim: "CAR lowers the test loss",
     claimed: paper::LOSS_LOWER,
@@ -44,7 +44,7 @@ pub(super) static ACCURACY: GridTable = GridTable {
         paper_says: "CAR has a higher test accuracy in 7 of the 8 datasets (p < 0.05, one-tailed paired Wilcoxon over \
                      the grid).",
     },
-    measure: Measure::TestAccuracy,
+    measure: Measure::TEST_ACCURACY,
     paper: (&paper::ACCURACY_BASELINE, &paper::ACCURACY_CAR),
     claim: "CAR raises the test accuracy",
     claimed: paper::ACCURACY_HIGHER,

@@ -112,8 +112,8 @@ impl Study {
     fn of(pairing: &Pairing<'_>, scope: &Scope, protocol: Protocol) -> Self {
         let graph = |(name, homophily): &(String, f64)| {
             let pairs = pairing.on(name, protocol);
-            let accuracy = Comparison::of(&pairs, Measure::TestAccuracy);
-            let loss = Comparison::of(&pairs, Measure::TestLoss)?;
+            let accuracy = Comparison::of(&pairs, Measure::TEST_ACCURACY);
+            let loss = Comparison::of(&pairs, Measure::TEST_LOSS)?;
             Some(Replicate { name: name.clone(), homophily: *homophily, loss, accuracy })
         };
         let mut graphs: Vec<Replicate> = scope.synthetic.iter().filter_map(graph).collect();

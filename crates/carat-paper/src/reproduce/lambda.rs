@@ -54,7 +54,7 @@ impl Item for LambdaStudy {
             draft.chart(study.chart());
         }
         for (measure, printed) in
-            [(Measure::TestLoss, paper::LOSS_CHANGE), (Measure::TestAccuracy, paper::ACCURACY_CHANGE)]
+            [(Measure::TEST_LOSS, paper::LOSS_CHANGE), (Measure::TEST_ACCURACY, paper::ACCURACY_CHANGE)]
         {
             draft.table(changes(&pairing, scope, measure, &printed));
         }
@@ -108,7 +108,7 @@ struct Study {
 impl Study {
     fn of(pairing: &Pairing<'_>, scope: &Scope, protocol: Protocol) -> Self {
         let reductions = |pairs: &[&Pair<'_>]| {
-            let comparison = Comparison::of(pairs, Measure::TestLoss);
+            let comparison = Comparison::of(pairs, Measure::TEST_LOSS);
             comparison.map(|c| c.changes.iter().map(|change| -change).collect::<Vec<f64>>()).unwrap_or_default()
         };
         let rows = scope.datasets.iter().filter(|data| grids::counts(data)).map(|data| {
@@ -259,7 +259,7 @@ mod tests {
             "larger reductions of the test loss at lambda 1 and 5 in 1 of 1 dataset at p < 0.05 under protocol paper \
              (1 after Holm's correction)"
         );
-        let table = changes(&pairing, &everything(false), Measure::TestLoss, &paper::LOSS_CHANGE);
+        let table = changes(&pairing, &everything(false), Measure::TEST_LOSS, &paper::LOSS_CHANGE);
         assert_eq!(table.rows.len(), 1);
         let texts: Vec<&str> = table.rows[0].iter().map(|cell| cell.text.as_str()).collect();
         assert_eq!(texts, ["Cora", "gat", "-36.8 %", "-36.8 %", "-22.6 %", "-3.0 %", "-3.0 %", "-15.3 %"]);

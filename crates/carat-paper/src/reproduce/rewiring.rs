@@ -211,7 +211,7 @@ fn studies(found: &ItemRuns<'_>, scope: &Scope, protocol: Protocol) -> Vec<(Netw
         .filter_map(|run| {
             let config = &run.config;
             let key = key(config.data.split as i64, config.seed, config.prune.as_ref());
-            Some((key, run.outcome.test_accuracy?))
+            Some((key, run.outcome.figures.test.accuracy?))
         })
         .collect();
     let study = |network: Network| {
@@ -341,7 +341,7 @@ mod tests {
             let split = 0.01 * config.data.split as f64;
             let gain = config.prune.as_ref().filter(|prune| prune.threshold < 1.0).map_or(0.0, &gain);
             let mut run = made_up::run(config, 1.0);
-            run.outcome.test_accuracy = Some(0.4 + split + gain * (1.0 + split));
+            run.outcome.figures.test.accuracy = Some(0.4 + split + gain * (1.0 + split));
             run
         };
         configs.map(run).collect()

@@ -82,7 +82,7 @@ fn sentence(pairings: &[Pairing<'_>; 5], datasets: &[&String], protocol: Protoco
     let counts = ROUNDS.iter().zip(pairings).filter_map(|(rounds, pairing)| {
         let compared: Vec<Comparison> = datasets
             .iter()
-            .filter_map(|data| Comparison::of(&pairing.on(data, protocol), Measure::TestAccuracy))
+            .filter_map(|data| Comparison::of(&pairing.on(data, protocol), Measure::TEST_ACCURACY))
             .collect();
         let better = compared.iter().filter(|comparison| comparison.is_better()).count();
         (!compared.is_empty()).then(|| format!("{better} of {} with R {rounds}", compared.len()))
@@ -99,7 +99,7 @@ fn chart(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Chart {
         let mut marks = vec![Mark::Level(0.0, String::new())];
         for (at, (rounds, pairing)) in ROUNDS.iter().zip(pairings).enumerate() {
             for (series, protocol) in PROTOCOLS.into_iter().enumerate() {
-                let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TestAccuracy);
+                let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TEST_ACCURACY);
                 let percents = comparison.map(|comparison| comparison.percents).unwrap_or_default();
                 let Some(values) = five_numbers(&percents) else { continue };
                 let tip =
@@ -131,7 +131,7 @@ fn table(pairings: &[Pairing<'_>; 5], datasets: &[&String]) -> Table {
     let rows = rows(datasets.iter().copied(), |data, protocol| {
         let mut row = Vec::new();
         for pairing in pairings {
-            let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TestAccuracy);
+            let comparison = Comparison::of(&pairing.on(data, protocol), Measure::TEST_ACCURACY);
             row.push(format::percent_cell(comparison.as_ref().and_then(Comparison::mean_percent)));
             row.push(format::probability_cell(comparison.and_then(|comparison| comparison.p_better)));
         }

@@ -108,7 +108,7 @@ mod tests {
         let runs: Vec<&Run> = runs.iter().collect();
         let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Baseline);
         let datasets = ["cora", "pubmed"].map(String::from);
-        let chart = chart(&pairing, &datasets, Protocol::Best, Measure::TestLoss, true);
+        let chart = chart(&pairing, &datasets, Protocol::Best, Measure::TEST_LOSS, true);
         assert_eq!(chart.panels.len(), 1);
         let panel = &chart.panels[0];
         assert_eq!((panel.title.as_str(), panel.note.as_str()), ("Cora", "p 0.062"));

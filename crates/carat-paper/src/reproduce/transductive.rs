@@ -13,7 +13,7 @@ use super::{About, Draft, Inputs, Item, ItemRuns, Scope, grids};
 
 /// Bound of d ln rho: chosen on Cora's validation loss, see `docs/results.md`.
 const CLAMP: f64 = 1.0;
-const MEASURES: [Measure; 3] = [Measure::TestLoss, Measure::TestAccuracy, Measure::AttentionAuc];
+const MEASURES: [Measure; 3] = [Measure::TEST_LOSS, Measure::TEST_ACCURACY, Measure::ATTENTION_AUC];
 
 /// Unlabelled entities with distribution targets.
 pub(super) struct Transductive;

@@ -111,6 +111,17 @@ pub enum Mark {
         /// Its tooltip.
         tip: String,
     },
+    /// A cell of a matrix, between two axes of categories. It grows darker with its share.
+    Cell {
+        /// The categories.
+        at: (usize, usize),
+        /// From 0 to 1.
+        share: f64,
+        /// What is written in it, where there is room.
+        text: String,
+        /// Its tooltip.
+        tip: String,
+    },
     /// A dashed reference line through points, which the legend names.
     Guide {
         /// From left to right.

@@ -73,7 +73,7 @@ impl Layout {
         layout.note_lines = most(&|panel| layout.note_below(panel).len());
         layout.label_lines = most(&|panel| layout.y_label(panel).len());
         layout.top = 10.0 + 16.0 * layout.title_lines as f64 + LINE * (layout.note_lines + layout.label_lines) as f64;
-        layout.bottom = layout.top + PLOT_HEIGHT;
+        layout.bottom = layout.top + panels.iter().map(rows_height).fold(PLOT_HEIGHT, f64::max);
         let under = panels.iter().map(|panel| layout.names_height(panel)).fold(LINE, f64::max);
         layout.height = layout.bottom + 8.0 + under + LINE * most(&|panel| layout.x_label(panel).len()) as f64 + 4.0;
         layout
@@ -142,6 +142,12 @@ impl Layout {
         let longest = longest.fold(0.0, f64::max);
         names.turn.map_or(LINE, |turn| longest * turn.to_radians().sin().abs() + LINE)
     }
+}
+
+/// The height that the rows of a matrix need.
+fn rows_height(panel: &ChartPanel) -> f64 {
+    let is_matrix = panel.marks.iter().any(|mark| matches!(mark, Mark::Cell { .. }));
+    if is_matrix { (LINE + 2.0) * panel.y.categories.len() as f64 } else { 0.0 }
 }
 
 /// True where the category names of the horizontal axis fit side by side.

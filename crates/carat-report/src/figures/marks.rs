@@ -71,6 +71,7 @@ impl<'a> Pen<'a> {
                     self.outside += 1;
                 }
             }
+            Mark::Cell { at, share, text, tip } => self.cell(*at, *share, text, tip),
             Mark::Diagonal => self.diagonal(),
             Mark::Level(value, label) => self.level(*value, label),
         }
@@ -105,6 +106,21 @@ impl<'a> Pen<'a> {
         let (centre, half) = (self.x.position(x) + self.slots.offset(series), self.slots.half_width(26.0));
         let class = format!("bar {}", series_class(series));
         self.canvas.bar(&class, [(centre - half, to), (centre + half, from)], tip);
+    }
+
+    /// Fills the place of two categories, and writes the text where it fits.
+    fn cell(&mut self, (column, row): (usize, usize), share: f64, text: &str, tip: &str) {
+        let (x, y) = (column as f64, row as f64);
+        if !self.x.contains(x) || !self.y.contains(y) {
+            self.outside += 1;
+            return;
+        }
+        let corners = [(x - 0.5, y - 0.5), (x + 0.5, y + 0.5)].map(|(x, y)| (self.x.position(x), self.y.position(y)));
+        self.canvas.cell(corners, share.clamp(0.0, 1.0), tip);
+        let [(left, top), (right, bottom)] = corners;
+        if width(text, SMALL) + 2.0 <= right - left && bottom - top >= SMALL {
+            self.canvas.text("name middle", ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0), text);
+        }
     }
 
     /// Draws a line. It breaks where it leaves the axes, and a single point becomes a dot.
@@ -223,7 +239,7 @@ impl Slots {
                     shift_dots &= at.fract() == 0.0;
                 }
                 Mark::Line { .. } => shift_dots = false,
-                Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
+                Mark::Cell { .. } | Mark::Guide { .. } | Mark::Diagonal | Mark::Level(..) => {}
             }
         }
         let is_single =

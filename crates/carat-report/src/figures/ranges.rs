@@ -37,6 +37,8 @@ pub(super) fn ranges(panel: &ChartPanel) -> Ranges {
                 x.push(*at);
                 y.extend([range.0, range.1]);
             }
+            // Its axes have categories, which are their range.
+            Mark::Cell { .. } => {}
             Mark::Diagonal => diagonal = true,
             Mark::Level(value, _) => y.push(*value),
         }

@@ -56,6 +56,13 @@ impl Canvas {
         self.mark("rect", class, &rectangle(corners), "", tip);
     }
 
+    /// A rectangle whose colour is as strong as its share.
+    pub(super) fn cell(&mut self, corners: [(f64, f64); 2], share: f64, tip: &str) {
+        // Text on the strongest colour must still be legible.
+        let attributes = format!("{} fill-opacity=\"{:.3}\"", rectangle(corners), 0.6 * share);
+        self.mark("rect", "cell series-1", &attributes, "", tip);
+    }
+
     /// A line through points.
     pub(super) fn line(&mut self, class: &str, places: &[(f64, f64)], tip: &str) {
         self.mark("polyline", &format!("line {class}"), &format!(" points=\"{}\"", points(places)), "", tip);

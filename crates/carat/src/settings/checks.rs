@@ -113,6 +113,7 @@ pub(crate) enum Unused {
 pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
 const OWN_NETWORK: &str = "its network is fixed";
+const OWN_LOSS: &str = "its losses count all nodes alike";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
 pub(super) fn never(_: &TrainConfig) -> Option<Unused> {
@@ -146,6 +147,10 @@ pub(super) fn with_own_network(config: &TrainConfig) -> Option<Unused> {
 
 pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {
     (config.model != ModelKind::Attention).then_some(Unused::Meaningless(WHOLE_GRAPH))
+}
+
+pub(super) fn with_own_loss(config: &TrainConfig) -> Option<Unused> {
+    (config.model == ModelKind::Cal).then_some(Unused::Meaningless(OWN_LOSS))
 }
 
 pub(super) fn unregularised(config: &TrainConfig) -> Option<Unused> {

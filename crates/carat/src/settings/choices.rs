@@ -99,6 +99,80 @@ impl Protocol {
     }
 }
 
+words! {
+    /// What takes steps along the gradient.
+    pub enum OptimiserKind, "an optimiser" {
+        /// Weight decay is part of the gradient.
+        #[default]
+        Adam = "adam",
+        /// Weight decay is a step of its own.
+        AdamW = "adamw",
+    }
+}
+
+words! {
+    /// How the learning rate changes from epoch to epoch.
+    pub enum Schedule, "a schedule" {
+        /// Not at all.
+        #[default]
+        None = "none",
+        /// Along half a cosine, to 0 after the last epoch.
+        Cosine = "cosine",
+    }
+}
+
+words! {
+    /// What a training entity counts in the loss.
+    pub enum ClassWeights, "a choice of class weights" {
+        /// All count alike.
+        #[default]
+        None = "none",
+        /// All classes count alike.
+        Balanced = "balanced",
+    }
+}
+
+words! {
+    /// The validation figure that decides which epoch is the best.
+    pub enum Select, "a validation figure" {
+        /// Mean cross-entropy, the lower the better.
+        #[default]
+        Loss = "loss",
+        /// Share predicted right.
+        Accuracy = "accuracy",
+        /// Area under the ROC curve; with more than two classes the mean over classes.
+        Auc = "auc",
+        /// Mean F1 over classes.
+        F1 = "f1",
+    }
+}
+
+words! {
+    /// From when on patience counts.
+    pub enum PatienceFrom, "where patience starts" {
+        /// From the first epoch on.
+        #[default]
+        Start = "start",
+        /// Only once the network has begun to learn.
+        Learning = "learning",
+    }
+}
+
+words! {
+    /// Settings that go together.
+    pub enum Preset, "a preset" {
+        /// The paper's network and training: the defaults of all settings.
+        #[default]
+        Paper = "paper",
+        /// The usual recipe of a graph attention network.
+        Gat = "gat",
+        /// What serves most data.
+        Strong = "strong",
+        /// The best settings known for a dataset of the catalogue.
+        Tuned = "tuned",
+    }
+}
+
 /// All draws are in memory at once; for more, use every edge.
 const MOST_ROUNDS: usize = 1000;
 

@@ -11,11 +11,15 @@ mod data;
 mod files;
 mod macros;
 mod model;
+mod presets;
 mod regulariser;
 mod training;
 mod value;
 
-pub use choices::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
+pub use choices::{
+    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Preset, Protocol,
+    Rounds, Schedule, Select, Target,
+};
 pub use data::DataSettings;
 pub use model::{BlockSettings, CalSettings, GcnSettings, NetworkSettings};
 pub use regulariser::RegulariserSettings;
@@ -59,7 +63,7 @@ tree! {
         pub block: BlockSettings = BlockSettings,
         /// Causal attention regularisation.
         pub regulariser: RegulariserSettings = RegulariserSettings,
-        /// The optimiser and its batches.
+        /// The optimiser, its loss and its batches.
         pub optimiser: OptimiserSettings = OptimiserSettings,
         /// When to stop, and which weights to keep.
         pub stopping: StoppingSettings = StoppingSettings,

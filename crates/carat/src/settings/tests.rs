@@ -9,7 +9,7 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 22] = [
+const VALUES: [&str; 27] = [
     "7",
     "0.25",
     "\"x\"",
@@ -30,6 +30,11 @@ const VALUES: [&str; 22] = [
     "\"all\"",
     "\"distribution\"",
     "\"paper\"",
+    "\"adamw\"",
+    "\"cosine\"",
+    "\"balanced\"",
+    "\"accuracy\"",
+    "\"learning\"",
     "[5, 4]",
     "{ threshold = 0.5, guide = {} }",
 ];
@@ -116,7 +121,7 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     let of_attention = ["join", "attention-dropout"];
     assert_eq!(read_by(&gcn), but(&[&unused[..], &of_attention, &["heads", "lambda1", "lambda2"]].concat()));
     let block = ["residual", "norm", "activation", "classifier", "dropout", "input-dropout"];
-    assert_eq!(read_by(&cal), but(&[&unused[..], &of_attention, &block, &["gcn-norm"]].concat()));
+    assert_eq!(read_by(&cal), but(&[&unused[..], &of_attention, &block, &["gcn-norm", "class-weights"]].concat()));
 }
 
 #[test]

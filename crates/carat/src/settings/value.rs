@@ -2,7 +2,10 @@
 
 use carat_nn::{Activation, AttentionKind, ClassifierInput, GcnNorm, Join, Norm, Residual};
 
-use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
+use super::{
+    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Protocol, Rounds,
+    Schedule, Select, Target,
+};
 use crate::rewire::Pruning;
 use crate::{ModelKind, Task};
 
@@ -64,6 +67,11 @@ texts! {
     EntityChoice;
     Target;
     Protocol;
+    OptimiserKind;
+    Schedule;
+    ClassWeights;
+    Select;
+    PatienceFrom;
 }
 
 impl<T: SettingValue> SettingValue for Option<T> {

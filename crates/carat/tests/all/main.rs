@@ -5,6 +5,8 @@ mod support;
 
 mod effects;
 mod graphs;
+mod metrics;
 mod regulariser;
 mod rewire;
+mod training;
 mod whole_graph;

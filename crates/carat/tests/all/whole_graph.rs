@@ -62,8 +62,8 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits_and_predicts() {
         assert!(summary.interrupted && summary.epochs == stop_after, "{summary:?}");
     }
     let summary = carat::run(&dataset, &config, &stopped, options(&|| false, &mut |_| {})).unwrap();
-    assert_eq!((summary.test_loss, summary.epochs), (whole.test_loss, whole.epochs));
-    assert_eq!((summary.attention_kl, summary.attention_auc), (None, None));
+    assert_eq!((summary.figures.test.loss, summary.epochs), (whole.figures.test.loss, whole.epochs));
+    assert_eq!((summary.figures.attention_kl, summary.figures.attention_auc), (None, None));
     let bytes = |folder: &RunFolder| std::fs::read(folder.path().join("model.safetensors")).unwrap();
     assert_eq!(bytes(&stopped), bytes(&calm));
 
@@ -77,7 +77,7 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits_and_predicts() {
     };
     let test = &config.choose_split(&dataset).unwrap().test;
     let right = test.iter().filter(|&&n| i64::from(predicted[n as usize]) == labels[n as usize]).count();
-    assert_eq!(Some(right as f64 / test.len() as f64), summary.test_accuracy);
+    assert_eq!(Some(right as f64 / test.len() as f64), summary.figures.test.accuracy);
     let refused = stopped.open().unwrap_err().to_string();
     assert!(refused.contains("the run's model is a gcn, which has no attention"), "{refused}");
 }
@@ -91,7 +91,7 @@ fn attention_is_asked_of_attention_networks_alone() {
     assert_eq!(error.to_string(), "a gcn has no attention, and this needs it; use model attention");
     let mut both = training(&dataset, &split, &config).unwrap();
     both.epoch(&|| false).unwrap();
-    assert!(both.coherence(Protocol::Best).unwrap().is_none());
+    assert!(both.results(Protocol::Best).unwrap().figures.attention_kl.is_none());
 }
 
 /// A model with one parameter per class and one buffer, which counts the training passes.

@@ -102,6 +102,18 @@ pub fn cases() -> Vec<Case> {
         case("CAL's strength without CAL", "train --data cora --lambda2 0.5", nothing),
         case("CAR's strength with CAL", "train --data cora --model cal --lambda 1", nothing),
         case("Unknown protocol", "train --data cora --protocol worst", nothing),
+        case("A weight decay below 0", "train --data cora --weight-decay -0.1", nothing),
+        case("Unknown optimiser", "train --data cora --optimiser sgd", nothing),
+        case("Unknown schedule", "train --data cora --schedule linear", nothing),
+        case("Unknown class weights", "train --data cora --class-weights rare", nothing),
+        case("Class weights with CAL", "train --data cora --model cal --class-weights balanced", nothing),
+        case("Unknown figure to select by", "train --data cora --select recall", nothing),
+        case("Unknown start of patience", "train --data cora --patience-from later", nothing),
+        case("Unknown preset", "train --data cora --preset best", nothing),
+        case("A preset with CAL", "train --data cora --model cal --preset gat", nothing),
+        case("No tuned settings for the data", "train --data graph.npz --preset tuned", |dir| {
+            put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
+        }),
         case("Fan-out of the wrong length", "train --data cora --layers 2 --fanout 10", nothing),
         case("Fan-out 0", "train --data cora --layers 2 --fanout 10,0", nothing),
         case("`--batch-size 0`", "train --data cora --batch-size 0", nothing),

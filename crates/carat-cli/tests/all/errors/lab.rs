@@ -64,6 +64,8 @@ pub fn cases() -> Vec<Case> {
         case("A report on something else", "report graph.npz", graph),
         case("A report on an empty file", "report empty.db", |dir| put(dir, "empty.db", "")),
         case("A report on a damaged store", "report store.db", damaged_store),
+        case("A report on a folder that is no run", "report .", nothing),
+        case("A report with a figure that is none", "report store.db --figures auc", nothing),
         case("A report into a file", "report store.db --out graph.npz", store),
         case("An item that the paper does not have", "reproduce tabel1", nothing),
         case("The paper without its data", "reproduce table1", nothing),

@@ -20,7 +20,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::samples;
+use crate::support::{as_in_paper, samples};
 
 /// One wrong input.
 pub struct Case {
@@ -91,7 +91,7 @@ fn carat(folder: &Path, command: &str, under: Under) -> (String, String, Option<
         _ => Stdio::piped(),
     };
     let output = child
-        .args(command.split(' '))
+        .args(as_in_paper(&command.split(' ').collect::<Vec<_>>()))
         .current_dir(folder)
         .env("CARAT_DATA", "data")
         .env_remove("RUST_BACKTRACE")

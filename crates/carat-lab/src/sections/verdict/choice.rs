@@ -22,7 +22,7 @@ impl Candidate<'_> {
 
     /// Mean validation loss over its pairs.
     pub(super) fn validation(&self) -> Option<f64> {
-        self.comparison(Measure::ValidationLoss).map(|comparison| comparison.after.mean)
+        self.comparison(Measure::VALIDATION_LOSS).map(|comparison| comparison.after.mean)
     }
 
     /// `lambda 1`, then the settings that differ from the paper's method.
@@ -93,7 +93,7 @@ impl<'a> Choice<'a> {
 
     /// Mean validation loss of the baseline over the same settings.
     pub(super) fn baseline_validation(&self) -> Option<f64> {
-        Some(self.candidate()?.comparison(Measure::ValidationLoss)?.before.mean)
+        Some(self.candidate()?.comparison(Measure::VALIDATION_LOSS)?.before.mean)
     }
 
     /// The chosen strength against the constant control of the same variant and strength.
@@ -132,7 +132,7 @@ pub(super) fn variant(runs: &[&Run], variants: &[Method]) -> Option<Method> {
 
 /// The variant's pairs by strength, the weakest first. Pairs without a validation loss are left out.
 fn strengths<'a>(runs: &[&'a Run], method: &Method) -> Vec<Candidate<'a>> {
-    let has = |run: &Run| Measure::ValidationLoss.of(&run.outcome).is_some();
+    let has = |run: &Run| Measure::VALIDATION_LOSS.of(&run.outcome).is_some();
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     for pair in Pairing::of(runs, method, Opponent::Baseline).pairs {
         let lambda = pair.after.config.regulariser.lambda.to_string();

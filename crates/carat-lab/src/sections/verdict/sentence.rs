@@ -32,7 +32,7 @@ impl Direction {
 /// The answer on one dataset under one protocol.
 pub(super) fn sentence(choice: &Choice<'_>, data: &str) -> String {
     let protocol = choice.protocol;
-    let Some((candidate, loss)) = choice.candidate().and_then(|c| Some((c, c.comparison(Measure::TestLoss)?))) else {
+    let Some((candidate, loss)) = choice.candidate().and_then(|c| Some((c, c.comparison(Measure::TEST_LOSS)?))) else {
         return format!("On {data}, no pair of runs under protocol {protocol} has a test loss to compare.");
     };
     let (label, effect) = (candidate.label(), describe_effect(&loss));
@@ -78,7 +78,7 @@ fn p_text(p: Option<f64>) -> String {
 
 /// Whether the effect is causal signal or smoothing.
 fn describe_control(choice: &Choice<'_>, car: Direction) -> String {
-    let both = choice.against_control(Measure::TestLoss).zip(choice.control(Measure::TestLoss));
+    let both = choice.against_control(Measure::TEST_LOSS).zip(choice.control(Measure::TEST_LOSS));
     let Some((against, control)) = both else {
         return match car {
             Direction::Lowers => {

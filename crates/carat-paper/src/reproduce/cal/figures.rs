@@ -30,21 +30,21 @@ pub(super) struct Accuracy {
 impl<'a> Figures<'a> {
     /// The figures of the runs on this dataset under this protocol.
     pub(super) fn of(runs: &[&'a Run], data: &str, protocol: Protocol) -> Option<Self> {
-        let has_figures = |run: &&&Run| Measure::TestAccuracy.of(&run.outcome).is_some();
+        let has_figures = |run: &&&Run| Measure::TEST_ACCURACY.of(&run.outcome).is_some();
         let here = |run: &&&'a Run| run.config.data.name == data && run.protocol() == protocol;
         let mut runs: Vec<&'a Run> = runs.iter().filter(here).filter(has_figures).copied().collect();
         let repetition = |run: &Run| (run.config.data.split, run.config.seed);
         runs.sort_by_key(|run| repetition(run));
         let groups: Vec<&[&'a Run]> = runs.chunk_by(|a, b| repetition(a) == repetition(b)).collect();
-        let lowest =
-            |group: &&[&'a Run]| group.iter().copied().min_by(|a, b| a.outcome.val_loss.total_cmp(&b.outcome.val_loss));
+        let validation = |run: &Run| Measure::VALIDATION_LOSS.of(&run.outcome).unwrap_or(f64::INFINITY);
+        let lowest = |group: &&[&'a Run]| group.iter().copied().min_by(|a, b| validation(a).total_cmp(&validation(b)));
         let chosen: Vec<&Run> = groups.iter().filter_map(lowest).collect();
         let accuracies = |runs: &[&Run]| -> Vec<f64> {
-            runs.iter().filter_map(|run| Measure::TestAccuracy.of(&run.outcome)).collect()
+            runs.iter().filter_map(|run| Measure::TEST_ACCURACY.of(&run.outcome)).collect()
         };
         let highest = |group: &&[&Run]| accuracies(group).into_iter().reduce(f64::max);
         let best: Vec<f64> = groups.iter().filter_map(highest).collect();
-        let losses: Vec<f64> = chosen.iter().filter_map(|run| Measure::TestLoss.of(&run.outcome)).collect();
+        let losses: Vec<f64> = chosen.iter().filter_map(|run| Measure::TEST_LOSS.of(&run.outcome)).collect();
         let mean = |values: &[f64]| Spread::of(values).map(|spread| spread.mean);
         Some(Self {
             runs: runs.len(),
@@ -74,7 +74,7 @@ pub(super) mod made_up {
             .lambda2(Some(0.2))
             .seed(seed);
         let mut run = made_up::run(config.layers(1), 1.0);
-        (run.outcome.test_accuracy, run.outcome.val_loss) = (Some(accuracy), val_loss);
+        (run.outcome.figures.test.accuracy, run.outcome.figures.val.loss) = (Some(accuracy), Some(val_loss));
         run
     }
 }
