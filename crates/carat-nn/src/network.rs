@@ -97,7 +97,8 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
 impl<T: Real> Network<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
-        Ok(Self { built_in: true, ..Self::with_attention(config, config.arch.attention(), seed)? })
+        let attention = config.arch.attention(LayerShape::averaged(config.hidden, config.heads), false);
+        Ok(Self { built_in: true, ..Self::with_attention(config, attention, seed)? })
     }
 
     /// As [`Network::new`], with a custom attention in place of `config.arch`. Its weights are saved like those of
@@ -117,7 +118,8 @@ impl<T: Real> Network<T> {
     /// Number of parameters of a network of these sizes, without making one.
     pub(crate) fn num_parameters(config: NetworkConfig) -> Result<usize, SizeError> {
         config.check()?;
-        let attention: Box<dyn Attention<T>> = config.arch.attention();
+        let shape = LayerShape::averaged(config.hidden, config.heads);
+        let attention: Box<dyn Attention<T>> = config.arch.attention(shape, false);
         Ok(lay_out(config, &*attention)?.0.len())
     }
 

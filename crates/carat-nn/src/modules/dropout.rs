@@ -21,7 +21,7 @@ impl Masks {
 
     /// The dropout with rate `rate` at a place, which is any number that no other place in the network has. None where
     /// nothing is dropped.
-    pub(crate) fn at(self, place: u64, rate: f64) -> Option<Dropout> {
+    pub fn at(self, place: u64, rate: f64) -> Option<Dropout> {
         let threshold = (rate * 2f64.powi(32)) as u32;
         (threshold > 0).then(|| Dropout { key: mix(self.0 ^ mix(place)), threshold, scale: 1.0 / (1.0 - rate) })
     }

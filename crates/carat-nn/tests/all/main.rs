@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attention;
 mod cal;
 mod gcn;
 mod golden;
