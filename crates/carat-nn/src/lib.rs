@@ -65,7 +65,7 @@ pub use layers::{
     Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, Original,
     PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,
 };
-pub use modules::{Activation, Dropout, Masks, Norm, Residual, RowMask};
+pub use modules::{Activation, Dropout, Masks, Norm, Place, Residual, RowMask};
 pub use network::{Network, NetworkConfig};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};

@@ -42,9 +42,16 @@ pub struct NetworkConfig {
     pub layers: usize,
     /// Number of classes.
     pub classes: usize,
+    /// Features per edge that attention reads; 0 where it reads none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub edge_features: usize,
     /// What stands around the attention layers.
     #[serde(default, skip_serializing_if = "BlockConfig::is_paper")]
     pub block: BlockConfig,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl NetworkConfig {
@@ -55,6 +62,9 @@ impl NetworkConfig {
         sizes::HEADS.check(self.heads)?;
         sizes::LAYERS.check(self.layers)?;
         sizes::CLASSES.check(self.classes)?;
+        if self.edge_features > 0 {
+            sizes::EDGE_FEATURES.check(self.edge_features)?;
+        }
         self.block.check_rates()?;
         if self.block.join == Join::Concat && !self.hidden.is_multiple_of(self.heads) {
             return Err(SizeError::Heads { hidden: self.hidden, heads: self.heads });
@@ -64,7 +74,12 @@ impl NetworkConfig {
 
     /// Sizes of every attention layer.
     pub(crate) fn shape(&self) -> LayerShape {
-        LayerShape { join: self.block.join, ..LayerShape::averaged(self.hidden, self.heads) }
+        let Self { hidden, heads, edge_features, block, .. } = *self;
+        LayerShape { width: hidden, heads, join: block.join, edge_features }
+    }
+
+    fn attention<T: Real>(&self) -> Box<dyn Attention<T>> {
+        self.arch.attention(self.shape(), self.block.attention_dropout > 0.0)
     }
 }
 
@@ -114,7 +129,8 @@ fn lay_out<T: Real>(config: NetworkConfig, attention: &dyn Attention<T>) -> Resu
 impl<T: Real> Network<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: NetworkConfig, seed: u64) -> Result<Self, SizeError> {
-        Ok(Self { built_in: true, ..Self::with_attention(config, config.arch.attention(), seed)? })
+        let attention = config.attention();
+        Ok(Self { built_in: true, ..Self::with_attention(config, attention, seed)? })
     }
 
     /// As [`Network::new`], with a custom attention in place of `config.arch`. Its weights are saved like those of
@@ -134,8 +150,7 @@ impl<T: Real> Network<T> {
     /// Number of parameters and running statistics of a network of these sizes, without making one.
     pub(crate) fn num_values(config: NetworkConfig) -> Result<usize, SizeError> {
         config.check()?;
-        let attention: Box<dyn Attention<T>> = config.arch.attention();
-        Ok(lay_out(config, &*attention)?.0.num_values())
+        Ok(lay_out::<T>(config, &*config.attention())?.0.num_values())
     }
 
     /// The sizes.

@@ -9,6 +9,7 @@ pub(crate) struct Size {
 }
 
 pub(crate) const FEATURES: Size = Size { what: "features", limit: 100_000_000 };
+pub(crate) const EDGE_FEATURES: Size = Size { what: "edge-features", limit: 65_536 };
 pub(crate) const HIDDEN: Size = Size { what: "hidden", limit: 65_536 };
 pub(crate) const HEADS: Size = Size { what: "heads", limit: 1024 };
 pub(crate) const LAYERS: Size = Size { what: "layers", limit: 64 };

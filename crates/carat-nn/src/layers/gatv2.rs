@@ -194,7 +194,7 @@ impl Costs for GatV2 {
 }
 
 /// projected = h W^T + b
-fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
+pub(super) fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
     let (all, width) = (bias.len(), weight.len() / bias.len());
     let rows = h.len() / width;
     dense::affine(projected, Matrix::new(h, rows, width), Matrix::new(weight, all, width).t(), bias);

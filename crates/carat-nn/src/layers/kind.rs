@@ -1,11 +1,12 @@
 //! The attention kinds that come with carat, by name.
 
-use super::{Attention, Gat, GatV2, Transformer};
+use super::projected::{ProjectedGat, ProjectedGatV2, ProjectedTransformer};
+use super::{Attention, Gat, GatV2, Join, LayerShape, Transformer};
 use crate::real::Real;
 
-/// Defines [`AttentionKind`] from a line per kind.
+/// Defines [`AttentionKind`] from a line per kind: its name, its layer, and its layer over projected values.
 macro_rules! kinds {
-    ($($(#[$meta:meta])* $kind:ident = $name:literal,)+) => {
+    ($($(#[$meta:meta])* $kind:ident = $name:literal, or $projected:ident;)+) => {
         words! {
             /// The attention kinds that come with carat.
             pub enum AttentionKind, "an attention kind" {
@@ -14,9 +15,12 @@ macro_rules! kinds {
         }
 
         impl AttentionKind {
-            pub(crate) fn make<T: Real>(self) -> Box<dyn Attention<T>> {
+            /// The layer that sums inputs where that can be done, and else the one that sums projected values.
+            pub(crate) fn make<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
+                let averaged = shape.join == Join::Mean || shape.heads == 1;
                 match self {
-                    $(Self::$kind => Box::new($kind),)+
+                    $(Self::$kind if averaged && shape.edge_features == 0 && !dropout => Box::new($kind),)+
+                    $(Self::$kind => Box::new($projected),)+
                 }
             }
         }
@@ -26,16 +30,17 @@ macro_rules! kinds {
 kinds! {
     /// Graph attention network (GATConv).
     #[default]
-    Gat = "gat",
+    Gat = "gat", or ProjectedGat;
     /// GATv2 (GATv2Conv).
-    GatV2 = "gatv2",
+    GatV2 = "gatv2", or ProjectedGatV2;
     /// Graph Transformer (TransformerConv).
-    Transformer = "transformer",
+    Transformer = "transformer", or ProjectedTransformer;
 }
 
 impl AttentionKind {
-    /// The layer itself.
-    pub fn attention<T: Real>(self) -> Box<dyn Attention<T>> {
-        T::attention(self)
+    /// The layer itself, for layers of this shape, with or without dropout of attention. Both have the same parameters;
+    /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout).
+    pub fn attention<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
+        T::attention(self, shape, dropout)
     }
 }

@@ -9,6 +9,7 @@ mod gatv2;
 mod kind;
 mod optional;
 mod per_head;
+mod projected;
 mod state;
 mod targets;
 mod transformer;

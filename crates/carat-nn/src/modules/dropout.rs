@@ -20,7 +20,7 @@ impl Masks {
     }
 
     /// The dropout with this rate at a place. None where nothing is dropped.
-    pub(crate) fn at(self, place: Place, rate: f64) -> Option<Dropout> {
+    pub fn at(self, place: Place, rate: f64) -> Option<Dropout> {
         let threshold = (rate * 2f64.powi(32)) as u32;
         let key = mix(self.0 ^ mix(place.number()));
         (threshold > 0).then(|| Dropout { key, threshold, scale: 1.0 / (1.0 - rate) })
@@ -29,7 +29,7 @@ impl Masks {
 
 /// Where a network drops values. Each place has masks of its own.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub enum Place {
     /// Features.
     Input,
     /// The encoder's output.

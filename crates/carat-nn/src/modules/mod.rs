@@ -12,8 +12,7 @@ pub(crate) mod linear;
 
 pub use activation::Activation;
 pub(crate) use batch_norm::{BatchNorm, Statistics};
-pub(crate) use dropout::Place;
-pub use dropout::{Dropout, Masks, RowMask};
+pub use dropout::{Dropout, Masks, Place, RowMask};
 pub(crate) use finish::{Finish, Finished, Mode, RowNodes};
 pub use finish::{Norm, Residual};
 pub(crate) use layer_norm::LayerNorm;

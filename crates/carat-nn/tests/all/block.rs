@@ -33,6 +33,7 @@ fn network_settings() -> impl Strategy<Value = NetworkConfig> {
         heads: 2,
         layers,
         classes: 3,
+        edge_features: 0,
         block,
     })
 }

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attention;
 mod block;
 mod cal;
 mod gcn;
