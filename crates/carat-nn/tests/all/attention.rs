@@ -50,7 +50,7 @@ impl<T: Real> Case<T> {
         regularised: usize,
         rng: &mut ChaCha8Rng,
     ) -> Self {
-        let dropout = Masks::new(3, 9).at(Place::Attention(4), rate);
+        let dropout = Masks::new(3, 9).at(Place::Attention(1), rate);
         let attention: Arc<dyn Attention<T>> = Arc::from(kind.attention::<T>(shape, dropout.is_some()));
         let block = blocks.layer(0);
         let count = attention.parameters(shape).iter().map(|parameter| parameter.len()).sum();
@@ -317,7 +317,7 @@ fn layers_equal_pyg() {
     let edges = file.integers("edge_index");
     let (src, dst) = edges.split_at(edges.len() / 2);
     let blocks = Blocks::whole(&Graph::from_edges(40, src, dst).unwrap(), 1);
-    let (width, dropped) = (16, Masks::new(7, 3).at(Place::Attention(5), 0.4));
+    let (width, dropped) = (16, Masks::new(7, 3).at(Place::Layer(1), 0.4));
     for kind in AttentionKind::ALL {
         for (join, heads, edge_features) in
             [(Join::Concat, 2, 0), (Join::Concat, 4, 3), (Join::Mean, 3, 0), (Join::Mean, 3, 3)]
