@@ -123,10 +123,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Adds the heads' sums to a target's output.
     #[inline(always)]
     pub(super) fn add_heads<S: Simd>(&self, simd: S, out: &mut [T], sums: &[T]) {
-        match self.shape.join {
-            Join::Mean => self.add_scaled_heads(simd, out, sums, |_| self.share()),
-            Join::Concat => vector::add_scaled(simd, out, T::ONE, sums),
-        }
+        self.add_scaled_heads(simd, out, sums, |_| self.share());
     }
 
     /// out += scale_k row_k for all heads, each at its place in the output.
