@@ -72,8 +72,15 @@ mod tests {
         let mut parts = DatasetParts::new("small", graph, features, Labels::new(vec![Some(0); 4], 2).unwrap());
         parts.spurious = Some(vec![false, false, true, false].into());
         let dataset = Dataset::new(parts).unwrap();
-        let sizes =
-            NetworkConfig { arch: AttentionKind::Transformer, features: 1, hidden: 4, heads: 2, layers: 1, classes: 2 };
+        let sizes = NetworkConfig {
+            arch: AttentionKind::Transformer,
+            features: 1,
+            hidden: 4,
+            heads: 2,
+            layers: 1,
+            classes: 2,
+            ..Default::default()
+        };
         let network = Network::new(sizes, 7).unwrap();
         let found = attention_on_spurious(&network, &dataset, &[0, 1]).unwrap();
         assert!((found.share - 1.0 / 3.0).abs() < 1e-6 && (found.uniform - 1.0 / 3.0).abs() < 1e-12);

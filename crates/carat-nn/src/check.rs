@@ -6,7 +6,7 @@
 //!
 //! let graph = Graph::from_edges(4, &[0, 1, 2, 2, 3], &[1, 2, 1, 2, 0])?;
 //! let features = Features::dense(4, 2, vec![1.0, -0.3, 0.2, 1.0, -1.0, 1.0, 0.5, 0.5])?;
-//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 4, heads: 2, layers: 2, classes: 2 };
+//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 4, heads: 2, layers: 2, classes: 2, ..Default::default() };
 //! let mut network = Network::<f64>::new(config, 0)?;
 //!
 //! let blocks = Blocks::whole(&graph, config.layers);
@@ -26,6 +26,7 @@ use crate::encoder::Input;
 use crate::intervention::Deletion;
 use crate::kernels::softmax;
 use crate::loss;
+use crate::modules::{Masks, Mode};
 use crate::network::Network;
 use crate::parameters::Layout;
 use crate::pass::{Keep, LayerAttention, Pass, Workspace};
@@ -75,18 +76,40 @@ pub fn gradient_with(
     blocks: &Blocks,
     input: &Input<f64>,
     labels: &[u32],
+    on_attention: impl FnMut(&mut dyn Pass<f64>) -> f64,
+) -> Vec<ParameterCheck> {
+    gradient_of(network, blocks, input, labels, Mode::PREDICTION, on_attention)
+}
+
+/// As [`gradient`], of a training pass with these masks.
+pub fn training_gradient(
+    network: &mut Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    labels: &[u32],
+    masks: Masks,
+) -> Vec<ParameterCheck> {
+    gradient_of(network, blocks, input, labels, Mode::training(masks), attention_loss)
+}
+
+fn gradient_of(
+    network: &mut Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    labels: &[u32],
+    mode: Mode,
     mut on_attention: impl FnMut(&mut dyn Pass<f64>) -> f64,
 ) -> Vec<ParameterCheck> {
     let unchanged = network.parameters().to_vec();
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     network.parameters_mut().iter_mut().for_each(|p| *p += rng.random_range(-AWAY..AWAY));
     let mut work = Workspace::default();
-    let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);
+    let mut pass = network.pass(blocks, input, mode, Keep::Deletions, &mut work);
     on_attention(&mut pass);
     pass.loss_and_gradient(labels);
     let gradient = pass.gradient().to_vec();
     let mut loss = |network: &Network<f64>| {
-        let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);
+        let mut pass = network.pass(blocks, input, mode, Keep::Deletions, &mut work);
         let rows = pass.scores().chunks_exact(network.config().classes).zip(labels);
         let total: f64 = rows.map(|(scores, &label)| loss::cross_entropy(scores, label as usize)).sum();
         total / labels.len() as f64 + on_attention(&mut pass)
@@ -198,25 +221,63 @@ fn attention_loss(pass: &mut dyn Pass<f64>) -> f64 {
 /// blocks without it. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
 /// a kind that keeps to its contract stays below 1e-9.
 pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) -> f64 {
-    let (layers, classes) = (network.config().layers, network.config().classes);
-    let block = blocks.layer(layers - 1);
+    let mut work = Workspace::default();
+    let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);
+    let (deletions, found) = delete_all(&mut pass);
+    let mut worst = 0.0f64;
+    for (deletion, found) in deletions.iter().zip(found) {
+        worst = worst.max(distance(network, blocks, input, Mode::PREDICTION, *deletion, &found));
+    }
+    worst
+}
+
+/// As [`deletions`], in a training pass with these masks. The pass without the edge has the same masks, and batch
+/// normalisation uses the statistics of the pass with all edges. They replace the network's running statistics.
+pub fn training_deletions(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, masks: Masks) -> f64 {
+    let mut work = Workspace::default();
+    let mut pass = network.training_pass(blocks, input, masks, Keep::Deletions, &mut work);
+    let (deletions, found) = delete_all(&mut pass);
+    network.keep_statistics(&work);
+    let mode = Mode { masks: Some(masks), of_batch: false };
+    let mut worst = 0.0f64;
+    for (deletion, found) in deletions.iter().zip(found) {
+        worst = worst.max(distance(network, blocks, input, mode, *deletion, &found));
+    }
+    worst
+}
+
+/// Deletes every in-edge of every target; returns the class scores without each.
+fn delete_all(pass: &mut dyn Pass<f64>) -> (Vec<Deletion>, Vec<Vec<f64>>) {
+    let block = pass.blocks().layer(pass.blocks().num_layers() - 1);
     let in_edges = |j: usize| block.offsets()[j]..block.offsets()[j + 1];
     let deletions: Vec<Deletion> = (0..block.num_targets())
         .flat_map(|j| in_edges(j).map(move |e| Deletion { target: j as u32, edge: e as u32 }))
         .collect();
-    let (mut work, mut found) = (Workspace::default(), Vec::new());
-    network.forward(blocks, input, Keep::Deletions, &mut work).scores_without(&deletions, &mut found);
+    let mut found = Vec::new();
+    pass.scores_without(&deletions, &mut found);
+    let rows = found.chunks_exact(pass.config().classes).map(<[f64]>::to_vec).collect();
+    (deletions, rows)
+}
+
+/// The largest relative distance between the cross-entropies of `found` and of a pass without the edge.
+fn distance(
+    network: &Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    mode: Mode,
+    deletion: Deletion,
+    found: &[f64],
+) -> f64 {
+    let cut = blocks.without(&[deletion.edge]);
+    let mut work = Workspace::default();
+    let pass = network.pass(&cut, input, mode, Keep::Deletions, &mut work);
+    let (entity, classes) = (blocks.entity_of(deletion.target as usize), found.len());
+    let expected = &pass.scores()[entity * classes..(entity + 1) * classes];
     let mut worst = 0.0f64;
-    for (deletion, found) in deletions.iter().zip(found.chunks_exact(classes)) {
-        let cut = blocks.without(&[deletion.edge]);
-        let pass = network.forward(&cut, input, Keep::Deletions, &mut work);
-        let entity = blocks.entity_of(deletion.target as usize);
-        let expected = &pass.scores()[entity * classes..(entity + 1) * classes];
-        for label in 0..classes {
-            let (found, expected) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
-            let error = (found - expected).abs() / expected.max(f64::MIN_POSITIVE);
-            worst = worst.max(if error.is_nan() { f64::INFINITY } else { error });
-        }
+    for label in 0..classes {
+        let (found, expected) = (loss::cross_entropy(found, label), loss::cross_entropy(expected, label));
+        let error = (found - expected).abs() / expected.max(f64::MIN_POSITIVE);
+        worst = worst.max(if error.is_nan() { f64::INFINITY } else { error });
     }
     worst
 }
@@ -294,7 +355,15 @@ mod tests {
     fn examine(kind: Mistaken) -> (Vec<String>, f64) {
         let graph = Graph::from_edges(6, &[0, 1, 2, 2, 3, 4, 0, 5], &[1, 2, 1, 2, 0, 2, 3, 0]).unwrap();
         let features = Features::dense(6, 3, (0..18).map(|i| (i as f32).sin()).collect()).unwrap();
-        let sizes = NetworkConfig { arch: AttentionKind::Gat, features: 3, hidden: 4, heads: 2, layers: 2, classes: 3 };
+        let sizes = NetworkConfig {
+            arch: AttentionKind::Gat,
+            features: 3,
+            hidden: 4,
+            heads: 2,
+            layers: 2,
+            classes: 3,
+            ..Default::default()
+        };
         let mut network = Network::with_attention(sizes, Box::new(kind), 1).unwrap();
         let before = network.parameters().to_vec();
         let blocks = Blocks::whole(&graph, 2);

@@ -47,7 +47,7 @@ pub struct LayerSizes {
 }
 
 impl LayerSizes {
-    pub(crate) fn of(LayerShape { width, heads }: LayerShape, block: Block<'_>) -> Self {
+    pub(crate) fn of(LayerShape { width, heads, .. }: LayerShape, block: Block<'_>) -> Self {
         Self {
             width: width as f64,
             heads: heads as f64,
@@ -81,8 +81,8 @@ impl<T: Real> Network<T> {
     /// The least cost of a step on these blocks, by phase; `None` for a kind that does not state its own.
     pub fn step_costs(&self, blocks: &Blocks, input: &Input<T>) -> Option<Vec<(String, Cost)>> {
         let kind = self.attention.as_costs()?;
-        let NetworkConfig { features, hidden, heads, layers, classes, .. } = self.config();
-        let shape = LayerShape { width: hidden, heads };
+        let NetworkConfig { features, hidden, layers, classes, .. } = self.config();
+        let shape = self.config().shape();
         let (width, classes) = (hidden as f64, classes as f64);
         let nodes = blocks.nodes().len() as f64;
         // h is written, and read with its gradient; a sparse value has an index.
@@ -130,7 +130,8 @@ mod tests {
             (AttentionKind::GatV2, 6.0 * 4.0 * 12.0 + 19.0 * 12.0),
             (AttentionKind::Transformer, 6.0 * (24.0 + 12.0 + 4.0) + 12.0 * 12.0),
         ] {
-            let config = NetworkConfig { arch, features: 5, hidden: 2, heads: 3, layers: 1, classes: 4 };
+            let config =
+                NetworkConfig { arch, features: 5, hidden: 2, heads: 3, layers: 1, classes: 4, ..Default::default() };
             let network = Network::<f32>::new(config, 0).unwrap();
             let costs = network.step_costs(&blocks, &input).unwrap();
             assert_eq!(
@@ -151,7 +152,8 @@ mod tests {
         let layers = |targets: &[u32], arch| {
             let blocks = BlockBuilder::new(&graph).build(targets, 2);
             let input = Input::<f32>::for_training(&features, blocks.nodes());
-            let config = NetworkConfig { arch, features: 5, hidden: 20, heads: 2, layers: 2, classes: 4 };
+            let config =
+                NetworkConfig { arch, features: 5, hidden: 20, heads: 2, layers: 2, classes: 4, ..Default::default() };
             let network = Network::<f32>::new(config, 0).unwrap();
             let costs = network.step_costs(&blocks, &input).unwrap();
             [1, 2].map(|l| costs[l].1.operations)

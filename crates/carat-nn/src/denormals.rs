@@ -234,8 +234,15 @@ mod tests {
         static KEPT: AtomicUsize = AtomicUsize::new(0);
         let graph = Graph::from_edges(3, &[0, 1, 2, 2], &[1, 2, 0, 1]).unwrap();
         let features = Features::dense(3, 1, vec![1.0, 0.5, -1.0]).unwrap();
-        let config =
-            NetworkConfig { arch: Default::default(), features: 1, hidden: 2, heads: 1, layers: 2, classes: 2 };
+        let config = NetworkConfig {
+            arch: Default::default(),
+            features: 1,
+            hidden: 2,
+            heads: 1,
+            layers: 2,
+            classes: 2,
+            ..Default::default()
+        };
         let mut network = Network::with_attention(config, Box::new(Watched(&KEPT)), 0).unwrap();
         let (blocks, mut work) = (Blocks::whole(&graph, 2), Workspace::default());
         let input = Input::for_training(&features, blocks.nodes());

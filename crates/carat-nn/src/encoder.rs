@@ -1,4 +1,8 @@
-//! The encoder's input and its two products: h = LeakyReLU(W1 x + b1) and the gradient of W1.
+//! The encoder and its input.
+//!
+//! ```text
+//! h = drop(act(W1 drop_in(x) + b1))
+//! ```
 //!
 //! A bag of words has 1 to 2 % non-zeros, so it stays sparse: forward is CSR x dense, the weight gradient CSR^T x dense
 //! over the batch's rows. W1 is kept transposed (one row of F per feature), which makes both products run along rows.
@@ -8,49 +12,106 @@ use std::ops::Range;
 
 use carat_graph::{CsrMatrix, DataError, Features, FileOrder};
 
+use crate::block::BlockConfig;
+use crate::buffer::Buffer;
 use crate::kernels::dense;
 use crate::kernels::moments::Moments;
 use crate::kernels::sparse::Sparse;
 use crate::matrix::{Matrix, MatrixMut, multiply};
-use crate::modules::LEAKY_RELU;
-use crate::parameters::{Init, Layout, Parameter};
+use crate::modules::{Backward, Dropout, Finish, Layouts, Leaky, Mode, Place, RowNodes, Statistics};
+use crate::parameters::{Init, Parameter};
 use crate::real::Real;
+use crate::rows::{Chunks, Rows};
+use crate::toolkit::sized;
 
-/// Where W1 and b1 lie among a network's parameters: next to each other.
+/// Where W1 and b1 lie among a network's parameters: next to each other. And what follows the product.
 #[derive(Debug, Clone)]
 pub(crate) struct Encoder {
     weight: Range<usize>,
     bias: Range<usize>,
+    input_dropout: f64,
+    /// The activation, where it is computed together with the product.
+    fused: Option<Leaky>,
+    /// Otherwise: the activation and dropout.
+    finish: Finish,
+}
+
+/// What a pass through the encoder fills and its backward pass reads.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded<T> {
+    /// W1 x + b1, where the activation is not computed with it.
+    sums: Buffer<T>,
+    /// The input that dropout has left over.
+    dropped: Option<Input<T>>,
 }
 
 impl Encoder {
     /// Appends the parameters to a layout.
-    pub(crate) fn lay_out(layout: &mut Layout, features: usize, hidden: usize) -> Self {
+    pub(crate) fn lay_out(layouts: &mut Layouts, features: usize, hidden: usize, block: BlockConfig) -> Self {
         let linear = Init::Linear { fan_in: features };
         let weight = Parameter::new("encoder.weight", &[hidden, features], linear);
-        let weight = layout.push(Parameter { transposed: true, ..weight });
-        let bias = layout.push(Parameter::new("encoder.bias", &[hidden], linear));
-        Self { weight, bias }
+        let weight = layouts.parameters.push(Parameter { transposed: true, ..weight });
+        let bias = layouts.parameters.push(Parameter::new("encoder.bias", &[hidden], linear));
+        let fused = block.activation.at_the_ends().as_leaky().filter(|_| block.dropout == 0.0);
+        let finish = Finish::of_encoder(hidden, block);
+        Self { weight, bias, input_dropout: block.input_dropout, fused, finish }
     }
 
-    /// h = LeakyReLU(W1 x + b1).
-    pub(crate) fn forward<T: Real>(&self, parameters: &[T], input: &Input<T>, h: &mut [T]) {
-        input.encode(&parameters[self.weight.clone()], &parameters[self.bias.clone()], h);
+    /// Fills `h`, the encoding of `nodes`.
+    pub(crate) fn forward<T: Real>(
+        &self,
+        parameters: &[T],
+        mode: Mode,
+        input: &Input<T>,
+        nodes: &[u32],
+        encoded: &mut Encoded<T>,
+        h: &mut [T],
+    ) {
+        let (weight, bias) = (&parameters[self.weight.clone()], &parameters[self.bias.clone()]);
+        let mask = mode.masks.and_then(|masks| masks.at(Place::Input, self.input_dropout));
+        encoded.dropped = mask.map(|mask| input.dropped(mask, nodes));
+        let input = encoded.dropped.as_ref().unwrap_or(input);
+        match self.fused {
+            Some(leaky) => input.affine_leaky_relu(weight, bias, leaky.slope(), h),
+            None => {
+                let sums = sized(&mut encoded.sums, h.len());
+                input.affine_leaky_relu(weight, bias, T::ONE, sums);
+                let rows = RowNodes { nodes, rows: None };
+                self.finish.forward(parameters, mode, &Statistics::default(), rows, sums, h);
+            }
+        }
     }
 
     /// From the gradient of h (overwritten), to which the first rows have an addition, to those of W1 and b1, in their
     /// places of `gradient`.
     pub(crate) fn backward<T: Real>(
         &self,
-        input: &Input<T>,
-        h: &[T],
+        pass: &mut Backward<'_, T>,
+        mode: Mode,
+        (input, nodes): (&Input<T>, &[u32]),
+        (encoded, h): (&Encoded<T>, &[T]),
         d_direct: Matrix<'_, T>,
         d_h: &mut [T],
-        gradient: &mut [T],
     ) {
-        let own = &mut gradient[self.weight.start..self.bias.end];
-        let (d_weight, d_bias) = own.split_at_mut(self.weight.len());
-        input.encode_backward(h, d_direct, d_h, d_weight, d_bias);
+        let width = self.bias.len();
+        match self.fused {
+            Some(leaky) => leaky.backward_with(h, d_direct, d_h, &mut pass.gradient[self.bias.clone()]),
+            None => {
+                let direct = Rows::new(&mut d_h[..d_direct.num_rows() * width], width);
+                Chunks::even(d_direct.num_rows(), STRETCH).run(direct, |range, d_h| {
+                    for (d_h, row) in d_h.into_slice().chunks_exact_mut(width).zip(range) {
+                        d_h.iter_mut().zip(d_direct.row(row)).for_each(|(sum, d)| *sum += *d);
+                    }
+                });
+                let rows = RowNodes { nodes, rows: None };
+                self.finish.backward(pass, mode, &Statistics::default(), rows, &encoded.sums, d_h);
+                let d_bias = &mut pass.gradient[self.bias.clone()];
+                d_bias.fill(T::ZERO);
+                dense::add_column_sums(d_bias, d_h);
+            }
+        }
+        let input = encoded.dropped.as_ref().unwrap_or(input);
+        input.weight_gradient(d_h, width, &mut pass.gradient[self.weight.clone()]);
     }
 }
 
@@ -177,12 +238,29 @@ impl<T: Real> Input<T> {
         matches!(self.values, Values::Sparse { .. })
     }
 
-    /// h = LeakyReLU(x W1^T + b1); `weight` holds W1^T, `bias` has the width of h.
-    fn encode(&self, weight: &[T], bias: &[T], h: &mut [T]) {
-        self.affine_leaky_relu(weight, bias, LEAKY_RELU.slope(), h);
+    /// The same rows, which are those of `nodes`, after dropout.
+    fn dropped(&self, dropout: Dropout, nodes: &[u32]) -> Self {
+        let mut dropped = self.clone();
+        match &mut dropped.values {
+            Values::Dense(values) => {
+                let width = self.num_columns;
+                Chunks::even(self.num_rows, STRETCH).run(Rows::new(values, width), |range, values| {
+                    for (values, &node) in values.into_slice().chunks_exact_mut(width).zip(&nodes[range]) {
+                        dropout.apply(node, values);
+                    }
+                });
+            }
+            Values::Sparse { rows, columns } => {
+                rows.scale(|row, column| dropout.row::<T>(nodes[row]).factor(column));
+                if let Some(columns) = columns {
+                    columns.scale(|column, row| dropout.row::<T>(nodes[row as usize]).factor(column as u32));
+                }
+            }
+        }
+        dropped
     }
 
-    /// The same with a given slope; 0 is ReLU.
+    /// h = LeakyReLU(x W1^T + b1) with this slope; `weight` holds W1^T, `bias` has the width of h.
     pub(crate) fn affine_leaky_relu(&self, weight: &[T], bias: &[T], slope: T, h: &mut [T]) {
         let width = bias.len();
         match &self.values {
@@ -192,12 +270,6 @@ impl<T: Real> Input<T> {
             }
             Values::Sparse { rows, .. } => rows.affine_leaky_relu(h, weight, bias, slope),
         }
-    }
-
-    /// From the gradient of h (overwritten), to which the first nodes have an addition, to those of W1^T and b1.
-    fn encode_backward(&self, h: &[T], d_direct: Matrix<'_, T>, d_h: &mut [T], d_weight: &mut [T], d_bias: &mut [T]) {
-        LEAKY_RELU.backward_with(h, d_direct, d_h, d_bias);
-        self.weight_gradient(d_h, d_bias.len(), d_weight);
     }
 
     /// x^T d_z, rows of `width`: the gradient of W^T where z = x W^T.

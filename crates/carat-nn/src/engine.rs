@@ -5,6 +5,7 @@ use std::fmt;
 use carat_graph::Blocks;
 
 use crate::encoder::Input;
+use crate::modules::Masks;
 use crate::network::Network;
 use crate::optimiser::{Adam, AdamConfig};
 use crate::pass::{Keep, Pass, Workspace};
@@ -13,16 +14,17 @@ use crate::pass::{Keep, Pass, Workspace};
 ///
 /// ```
 /// # use carat_graph::{Blocks, Features, Graph};
-/// # use carat_nn::{AdamConfig, AttentionKind, CpuEngine, Engine, Input, Keep, Network, NetworkConfig};
+/// # use carat_nn::{AdamConfig, AttentionKind, CpuEngine, Engine, Input, Keep, Masks, Network, NetworkConfig};
 /// # let graph = Graph::from_edges(3, &[0, 1, 2], &[1, 2, 0])?;
 /// # let features = Features::dense(3, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0])?;
-/// # let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 2 };
+/// # let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 2, ..Default::default() };
 /// # let blocks = Blocks::whole(&graph, config.layers);
 /// # let input = Input::for_training(&features, blocks.nodes());
 /// let mut engine = CpuEngine::new(Network::new(config, 0)?, AdamConfig::default());
 /// let mut losses = Vec::new();
 /// for _ in 0..5 {
-///     losses.push(engine.forward(&blocks, &input, Keep::Gradients).loss_and_gradient(&[0, 1, 0]));
+///     let masks = Masks::new(0, losses.len() as u64);
+///     losses.push(engine.training_pass(&blocks, &input, masks, Keep::Gradients).loss_and_gradient(&[0, 1, 0]));
 ///     engine.step();
 /// }
 /// assert!(losses[4] < losses[0]);
@@ -35,8 +37,8 @@ pub trait Engine: fmt::Debug + Send {
     /// The current network, by value.
     fn into_network(self: Box<Self>) -> Network<f32>;
 
-    /// Replaces the parameters.
-    fn set_parameters(&mut self, parameters: &[f32]);
+    /// Replaces the parameters and the running statistics.
+    fn set_values(&mut self, parameters: &[f32], statistics: &[f32]);
 
     /// The current state of the optimiser.
     fn optimiser(&self) -> &Adam<f32>;
@@ -47,10 +49,20 @@ pub trait Engine: fmt::Debug + Send {
     /// Replaces the optimiser's learning rate.
     fn set_learning_rate(&mut self, learning_rate: f64);
 
-    /// A forward pass over `blocks`. `input` holds the rows of `blocks.nodes()`.
+    /// A forward pass over `blocks` as at prediction. `input` holds the rows of `blocks.nodes()`.
     fn forward<'a>(&'a mut self, blocks: &'a Blocks, input: &'a Input<f32>, keep: Keep) -> Box<dyn Pass<f32> + 'a>;
 
-    /// One step of the optimiser along the last gradient that was computed.
+    /// The same as in training, with dropout and the statistics of the batch.
+    fn training_pass<'a>(
+        &'a mut self,
+        blocks: &'a Blocks,
+        input: &'a Input<f32>,
+        masks: Masks,
+        keep: Keep,
+    ) -> Box<dyn Pass<f32> + 'a>;
+
+    /// One step of the optimiser along the last gradient that was computed, and of the running statistics towards those
+    /// of that pass.
     fn step(&mut self);
 
     /// Frees the memory of passes with [`Keep::Scores`]. After large sets there may be too little memory for the next
@@ -84,8 +96,9 @@ impl Engine for CpuEngine {
         self.network
     }
 
-    fn set_parameters(&mut self, parameters: &[f32]) {
+    fn set_values(&mut self, parameters: &[f32], statistics: &[f32]) {
         self.network.parameters_mut().copy_from_slice(parameters);
+        self.network.buffers_mut().copy_from_slice(statistics);
     }
 
     fn optimiser(&self) -> &Adam<f32> {
@@ -108,8 +121,19 @@ impl Engine for CpuEngine {
         Box::new(network.forward(blocks, input, keep, work))
     }
 
+    fn training_pass<'a>(
+        &'a mut self,
+        blocks: &'a Blocks,
+        input: &'a Input<f32>,
+        masks: Masks,
+        keep: Keep,
+    ) -> Box<dyn Pass<f32> + 'a> {
+        Box::new(self.network.training_pass(blocks, input, masks, keep, &mut self.training))
+    }
+
     fn step(&mut self) {
         self.adam.step(self.network.parameters_mut(), self.training.gradient());
+        self.network.update_statistics(&self.training);
     }
 
     fn release(&mut self) {

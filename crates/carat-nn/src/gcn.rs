@@ -3,59 +3,48 @@
 //!
 //! ```text
 //! h      = LeakyReLU(W1 x + b1)                       encoder
-//! h^l+1  = (A h^l) W^T + b                            L graph convolutions, nothing in between
+//! h^l+1  = (A h^l) W^T + b                            L graph convolutions
 //! scores = W2 LeakyReLU([h || h^L]) + b2              classifier
 //!
 //! symmetric:  A_ji = 1 / sqrt(d_i d_j) for every in-edge (i, j) and for j itself; d_j counts j's in-edges and j itself
 //! none:       A_ji = 1 for every in-edge (i, j)
 //! ```
 //!
-//! With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
+//! What else can stand between these is the block's ([`BlockConfig`]). With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
 //! before it sums. Both steps are linear, so the order changes only rounding; here the bias is added with the product.
-
-use std::fmt;
-use std::str::FromStr;
 
 use carat_graph::Block;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::block::BlockConfig;
 use crate::buffer::Buffer;
-use crate::classifier::Classifier;
+use crate::classifier::{Classifier, Joined};
 use crate::denormals::Denormals;
-use crate::encoder::Encoder;
+use crate::encoder::{Encoded, Encoder};
 use crate::kernels::convolution::{self, Weights};
 use crate::matrix::Matrix;
-use crate::modules::{Backward, Linear};
+use crate::modules::{Backward, Finish, Finished, Layouts, Linear, Masks, Mode, RowNodes};
 use crate::parameters::Layout;
 use crate::real::Real;
 use crate::sizes::{self, SizeError};
+use crate::toolkit::sized;
+
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
-/// The weight of an in-edge in a graph convolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GcnNorm {
-    /// 1 / sqrt(d_i d_j), with every node among its own in-neighbours.
-    #[default]
-    Symmetric,
-    /// 1: the plain sum over in-neighbours.
-    None,
+words! {
+    /// The weight of an in-edge in a graph convolution.
+    pub enum GcnNorm, "a norm of a graph convolution" {
+        /// 1 / sqrt(d_i d_j), with every node among its own in-neighbours.
+        #[default]
+        Symmetric = "symmetric",
+        /// 1: the plain sum over in-neighbours.
+        None = "none",
+    }
 }
 
 impl GcnNorm {
-    /// Every norm.
-    pub const ALL: [Self; 2] = [Self::Symmetric, Self::None];
-
-    /// The name used in flags and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Symmetric => "symmetric",
-            Self::None => "none",
-        }
-    }
-
     /// Weights of the block's edges, and of its targets themselves.
     fn weigh<T: Real>(self, block: Block<'_>, edges: &mut Vec<T>, own: &mut Vec<T>) {
         edges.clear();
@@ -79,23 +68,8 @@ impl GcnNorm {
     }
 }
 
-impl fmt::Display for GcnNorm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for GcnNorm {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|norm| norm.name() == text);
-        found.ok_or_else(|| format!("'{text}' is not a norm of a graph convolution; choose symmetric or none"))
-    }
-}
-
 /// Sizes of a graph convolution network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct GcnConfig {
     /// The weight of an in-edge.
     pub norm: GcnNorm,
@@ -107,6 +81,9 @@ pub struct GcnConfig {
     pub layers: usize,
     /// Number of classes.
     pub classes: usize,
+    /// What stands around the graph convolutions. Its settings of attention are not read.
+    #[serde(default, skip_serializing_if = "BlockConfig::is_paper")]
+    pub block: BlockConfig,
 }
 
 impl GcnConfig {
@@ -115,21 +92,24 @@ impl GcnConfig {
         sizes::FEATURES.check(self.features)?;
         sizes::HIDDEN.check(self.hidden)?;
         sizes::LAYERS.check(self.layers)?;
-        sizes::CLASSES.check(self.classes)
+        sizes::CLASSES.check(self.classes)?;
+        self.block.check_rates()
     }
 
-    fn lay_out(&self) -> Result<(Layout, Places), SizeError> {
+    fn lay_out(&self) -> Result<(Layouts, Places), SizeError> {
         self.check()?;
-        let Self { features, hidden, classes, .. } = *self;
-        let mut layout = Layout::default();
-        let encoder = Encoder::lay_out(&mut layout, features, hidden);
-        let mut layers = Vec::new();
+        let Self { features, hidden, classes, block, .. } = *self;
+        let mut layouts = Layouts::default();
+        let encoder = Encoder::lay_out(&mut layouts, features, hidden, block);
+        let (mut layers, mut finishes) = (Vec::new(), Vec::new());
         for l in 0..self.layers {
-            layers.push(Linear::convolution(&mut layout, &format!("layers.{l}"), hidden, hidden));
+            let name = format!("layers.{l}");
+            layers.push(Linear::convolution(&mut layouts.parameters, &name, hidden, hidden));
+            finishes.push(Finish::of_layer(&mut layouts, l, hidden, block));
         }
-        let classifier = Classifier::lay_out(&mut layout, hidden, classes);
-        sizes::PARAMETERS.check(layout.len())?;
-        Ok((layout, Places { encoder, layers, classifier }))
+        let classifier = Classifier::lay_out(&mut layouts.parameters, hidden, classes, block);
+        sizes::PARAMETERS.check(layouts.parameters.len())?;
+        Ok((layouts, Places { encoder, layers, finishes, classifier }))
     }
 }
 
@@ -137,6 +117,7 @@ impl GcnConfig {
 struct Places {
     encoder: Encoder,
     layers: Vec<Linear>,
+    finishes: Vec<Finish>,
     classifier: Classifier,
 }
 
@@ -144,9 +125,11 @@ struct Places {
 #[derive(Debug)]
 pub struct GcnNetwork<T> {
     config: GcnConfig,
-    layout: Layout,
+    layouts: Layouts,
     places: Places,
     parameters: Buffer<T>,
+    /// Running statistics.
+    buffers: Buffer<T>,
     work: Workspace<T>,
     /// The graph of the last forward pass.
     graph: Option<u64>,
@@ -160,13 +143,17 @@ pub struct GcnNetwork<T> {
 struct Workspace<T> {
     edge_weights: Vec<T>,
     own_weights: Vec<T>,
+    encoded: Encoded<T>,
     /// h[0] is the encoder's output, h[l + 1] that of layer l.
     h: Vec<Buffer<T>>,
+    /// Per layer, what stands between it and the next.
+    finished: Vec<Finished<T>>,
     /// A h of each layer.
     sums: Vec<Buffer<T>>,
     d_h: Buffer<T>,
+    d_before: Buffer<T>,
     d_sums: Buffer<T>,
-    joined: Vec<T>,
+    joined: Joined<T>,
     d_joined: Vec<T>,
     d_last: Vec<T>,
     scores: Vec<T>,
@@ -182,15 +169,16 @@ impl<T> Workspace<T> {
 impl<T: Real> GcnNetwork<T> {
     /// A network with seeded initial parameters.
     pub fn new(config: GcnConfig, seed: u64) -> Result<Self, SizeError> {
-        let (layout, places) = config.lay_out()?;
-        let parameters = layout.initialise(&mut ChaCha8Rng::seed_from_u64(seed));
+        let (layouts, places) = config.lay_out()?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (parameters, buffers) = (layouts.parameters.initialise(&mut rng), layouts.buffers.initialise(&mut rng));
         let work = Workspace::default();
-        Ok(Self { config, layout, places, parameters, work, graph: None, current: false })
+        Ok(Self { config, layouts, places, parameters, buffers, work, graph: None, current: false })
     }
 
-    /// Number of parameters of a network of these sizes, without making one.
-    pub(crate) fn num_parameters(config: GcnConfig) -> Result<usize, SizeError> {
-        Ok(config.lay_out()?.0.len())
+    /// Number of parameters and running statistics of a network of these sizes, without making one.
+    pub(crate) fn num_values(config: GcnConfig) -> Result<usize, SizeError> {
+        Ok(config.lay_out()?.0.num_values())
     }
 
     /// The sizes.
@@ -199,9 +187,9 @@ impl<T: Real> GcnNetwork<T> {
     }
 
     /// From features to the last layer's output, unless that is already computed.
-    fn forward(&mut self, graph: &WholeGraph<T>) {
+    fn forward(&mut self, graph: &WholeGraph<T>, mode: Mode) {
         let (hidden, nodes) = (self.config.hidden, graph.num_nodes());
-        let Self { work, parameters, places, .. } = self;
+        let Self { work, parameters, buffers, places, .. } = self;
         if self.graph != Some(graph.id()) {
             self.config.norm.weigh(graph.block(), &mut work.edge_weights, &mut work.own_weights);
             (self.graph, self.current) = (Some(graph.id()), false);
@@ -209,32 +197,41 @@ impl<T: Real> GcnNetwork<T> {
         if self.current {
             return;
         }
-        self.current = true;
+        // Where training passes differ from predictions, neither serves as the other.
+        self.current = !self.config.block.differs_in_training();
         work.h.resize_with(self.config.layers + 1, Buffer::default);
         work.sums.resize_with(self.config.layers, Buffer::default);
+        work.finished.resize_with(self.config.layers, Finished::default);
         for buffer in work.h.iter_mut().chain(&mut work.sums) {
             buffer.resize(nodes * hidden, T::ZERO);
         }
-        places.encoder.forward(parameters, graph.input(), &mut work.h[0]);
-        for (l, linear) in places.layers.iter().enumerate() {
+        places.encoder.forward(parameters, mode, graph.input(), graph.nodes(), &mut work.encoded, &mut work.h[0]);
+        for (l, (linear, finish)) in places.layers.iter().zip(&places.finishes).enumerate() {
             let weights = Weights { edges: &work.edge_weights, own: &work.own_weights };
             convolution::forward(graph.block(), weights, &work.h[l], hidden, &mut work.sums[l]);
-            linear.affine(parameters, &work.sums[l], &mut work.h[l + 1]);
+            let (before, after) = work.h.split_at_mut(l + 1);
+            if finish.is_identity() {
+                linear.affine(parameters, &work.sums[l], &mut after[0]);
+                continue;
+            }
+            let finished = &mut work.finished[l];
+            linear.affine(parameters, &work.sums[l], sized(&mut finished.sums, nodes * hidden));
+            let rows = RowNodes { nodes: graph.nodes(), rows: None };
+            finish.forward_layer((parameters, buffers), mode, None, rows, &before[l], finished, &mut after[0]);
         }
     }
 
     /// Class scores of the nodes at these places, into `work.scores`.
     fn classify(&mut self, rows: usize, place: impl Fn(usize) -> usize + Sync) {
-        let GcnConfig { hidden, layers, classes, .. } = self.config;
+        let GcnConfig { layers, classes, .. } = self.config;
         let Self { work, parameters, places, .. } = self;
-        work.joined.resize(rows * 2 * hidden, T::ZERO);
         work.scores.resize(rows * classes, T::ZERO);
         let Workspace { h, joined, scores, .. } = work;
         places.classifier.join_and_classify(parameters, [&h[0], &h[layers]], place, joined, scores);
     }
 
     /// From `work.d_scores`, a row for each of the nodes, to the gradient of every parameter.
-    fn backward(&mut self, graph: &WholeGraph<T>, nodes: &[u32], gradient: &mut [T]) {
+    fn backward(&mut self, graph: &WholeGraph<T>, mode: Mode, nodes: &[u32], gradient: &mut [T]) {
         let (hidden, all) = (self.config.hidden, graph.num_nodes());
         let Self { work, parameters, places, .. } = self;
         work.d_last.resize(nodes.len() * hidden, T::ZERO);
@@ -244,18 +241,27 @@ impl<T: Real> GcnNetwork<T> {
         work.d_h.resize(all * hidden, T::ZERO);
         add_rows(&mut work.d_h, nodes, work.d_last.chunks_exact(hidden));
         work.d_sums.resize(all * hidden, T::ZERO);
-        for (l, linear) in places.layers.iter().enumerate().rev() {
-            let mut pass = Backward { parameters, gradient: &mut *gradient };
+        let mut pass = Backward { parameters: &parameters[..], gradient };
+        for (l, (linear, finish)) in places.layers.iter().zip(&places.finishes).enumerate().rev() {
+            if !finish.is_identity() {
+                let Finished { sums, statistics, .. } = &work.finished[l];
+                let rows = RowNodes { nodes: graph.nodes(), rows: None };
+                finish.backward(&mut pass, mode, statistics, rows, sums, &mut work.d_h);
+            }
             linear.bias_backward(&mut pass, &work.d_h);
             linear.product_backward(&mut pass, &work.sums[l], &work.d_h, &mut work.d_sums);
-            let mut d_h = std::mem::take(&mut work.d_h);
+            let mut d_h = std::mem::take(&mut work.d_before);
+            d_h.resize(all * hidden, T::ZERO);
             convolution::backward(graph.block(), work.weights(), &work.d_sums, hidden, &mut d_h);
-            work.d_h = d_h;
+            finish.residual_backward(&mut pass, &work.h[l], &work.d_h, &mut d_h);
+            work.d_before = std::mem::replace(&mut work.d_h, d_h);
         }
-        // The first half of a joined row reaches the encoder directly.
-        add_rows(&mut work.d_h, nodes, work.d_joined.chunks_exact(2 * hidden).map(|row| &row[..hidden]));
+        // A part of a joined row may reach the encoder directly.
+        let direct = places.classifier.direct(&work.d_joined);
+        add_rows(&mut work.d_h, nodes, (0..direct.num_rows()).map(|row| direct.row(row)));
         let nothing = Matrix::new(&[], 0, hidden);
-        places.encoder.backward(graph.input(), &work.h[0], nothing, &mut work.d_h, gradient);
+        let (input, encoded) = ((graph.input(), graph.nodes()), (&work.encoded, &work.h[0][..]));
+        places.encoder.backward(&mut pass, mode, input, encoded, nothing, &mut work.d_h);
     }
 }
 
@@ -284,7 +290,7 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
     }
 
     fn layout(&self) -> &Layout {
-        &self.layout
+        &self.layouts.parameters
     }
 
     fn parameters(&self) -> &[T] {
@@ -296,9 +302,22 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
         &mut self.parameters
     }
 
+    fn buffer_layout(&self) -> &Layout {
+        &self.layouts.buffers
+    }
+
+    fn buffers(&self) -> &[T] {
+        &self.buffers
+    }
+
+    fn buffers_mut(&mut self) -> &mut [T] {
+        self.current = false;
+        &mut self.buffers
+    }
+
     fn predict(&mut self, graph: &WholeGraph<T>, scores: &mut Vec<T>) {
         let _flush = Denormals::flush();
-        self.forward(graph);
+        self.forward(graph, Mode::PREDICTION);
         self.classify(graph.num_nodes(), |row| row);
         scores.clone_from(&self.work.scores);
     }
@@ -307,15 +326,19 @@ impl<T: Real> WholeGraphModel<T> for GcnNetwork<T> {
         &mut self,
         graph: &WholeGraph<T>,
         labelled: Labelled<'_>,
-        _seed: u64,
+        seed: u64,
         gradient: &mut [T],
     ) -> f64 {
         let _flush = Denormals::flush();
         let Labelled { nodes, labels, weights } = labelled;
-        self.forward(graph);
+        let mode = Mode::training(Masks::new(seed, 0));
+        self.forward(graph, mode);
         self.classify(nodes.len(), |row| nodes[row] as usize);
         let loss = self.places.classifier.loss(&self.work.scores, labels, weights, &mut self.work.d_scores);
-        self.backward(graph, nodes, gradient);
+        self.backward(graph, mode, nodes, gradient);
+        for (finish, finished) in self.places.finishes.iter().zip(&self.work.finished) {
+            finish.update_running(finished, &mut self.buffers);
+        }
         loss
     }
 

@@ -6,7 +6,7 @@
 
 use crate::denormals::Denormals;
 use crate::intervention::Deletion;
-use crate::layers::{Attention, AttentionKind};
+use crate::layers::{Attention, AttentionKind, LayerShape};
 use crate::loss::ClassWeights;
 use crate::optimiser::Adam;
 use crate::pass::NetworkPass;
@@ -15,7 +15,7 @@ use crate::real::Real;
 /// The functions with kernels below them.
 pub trait Instances: Sized {
     /// See [`AttentionKind::attention`].
-    fn attention(kind: AttentionKind) -> Box<dyn Attention<Self>>
+    fn attention(kind: AttentionKind, shape: LayerShape, dropout: bool) -> Box<dyn Attention<Self>>
     where
         Self: Real;
 
@@ -39,8 +39,8 @@ macro_rules! instances {
     ($type:ty, $inline:meta) => {
         impl Instances for $type {
             #[$inline]
-            fn attention(kind: AttentionKind) -> Box<dyn Attention<Self>> {
-                kind.make()
+            fn attention(kind: AttentionKind, shape: LayerShape, dropout: bool) -> Box<dyn Attention<Self>> {
+                kind.make(shape, dropout)
             }
 
             #[$inline]

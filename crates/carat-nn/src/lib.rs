@@ -6,7 +6,7 @@
 //!
 //! let graph = Graph::from_edges(4, &[0, 1, 2, 3], &[1, 2, 3, 0])?;
 //! let features = Features::dense(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.5])?;
-//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 3 };
+//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 3, ..Default::default() };
 //! let network = Network::<f32>::new(config, 0)?;
 //!
 //! // The scores of nodes 0 and 2 need no more than their neighbourhood within two hops.
@@ -20,6 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod words;
+
+mod block;
 mod buffer;
 mod cal;
 pub mod check;
@@ -48,17 +52,20 @@ pub mod toolkit;
 mod weights;
 mod whole_graph;
 
+pub use block::BlockConfig;
 pub use buffer::Buffer;
 pub use cal::{Cal, CalConfig, CalError, CalHead};
+pub use classifier::ClassifierInput;
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use engine::{CpuEngine, Engine};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::Deletion;
 pub use layers::{
-    Attention, AttentionKind, Costs, Gat, GatV2, Layer, LayerPair, LayerShape, LayerState, Original, PairedLayer,
-    Products, State, TargetState, Targets, Transformer, Upstream,
+    Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, Original,
+    PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,
 };
+pub use modules::{Activation, Dropout, Masks, Norm, Place, Residual, RowMask};
 pub use network::{Network, NetworkConfig};
 pub use optimiser::{Adam, AdamConfig};
 pub use parameters::{Init, Layout, Parameter};

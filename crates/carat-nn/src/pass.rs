@@ -3,14 +3,17 @@
 use carat_graph::{Block, Blocks};
 
 use crate::buffer::Buffer;
-use crate::encoder::Input;
+use crate::classifier::Joined;
+use crate::encoder::{Encoded, Input};
 use crate::intervention::{Deletion, Rerun};
 use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
 use crate::loss::ClassWeights;
 use crate::matrix::Matrix;
+use crate::modules::{Backward, Finished, Mode, RowNodes};
 use crate::network::{Network, NetworkConfig};
 use crate::readout;
 use crate::real::Real;
+use crate::toolkit::sized;
 
 /// What a forward pass keeps for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,11 @@ impl<T> Workspace<T> {
     pub fn gradient(&self) -> &[T] {
         &self.gradient
     }
+
+    /// What stands between the layers of the last pass.
+    pub(crate) fn finished(&self) -> &[Finished<T>] {
+        &self.buffers.finished
+    }
 }
 
 /// What a forward pass fills and its backward pass reads.
@@ -95,8 +103,11 @@ pub(crate) struct Buffers<T> {
     /// h[0] is the encoder's output, h[l + 1] that of layer l.
     pub(crate) h: Vec<Buffer<T>>,
     d_h: Vec<Buffer<T>>,
+    encoded: Encoded<T>,
+    /// Per layer, what stands between it and the next.
+    pub(crate) finished: Vec<Finished<T>>,
     pub(crate) states: Vec<LayerState<T>>,
-    pub(crate) joined: Vec<T>,
+    pub(crate) joined: Joined<T>,
     d_joined: Vec<T>,
     /// In blocks of whole graphs: the part of the gradient of every node's encoding that comes from the readout.
     d_pooled: Vec<T>,
@@ -114,6 +125,7 @@ pub(crate) struct Plan<'a, T> {
     /// How to compute the last two together, where that is done.
     pub(crate) pair: Option<&'a dyn LayerPair<T>>,
     pub(crate) keep: Keep,
+    pub(crate) mode: Mode,
 }
 
 impl<T> Plan<'_, T> {
@@ -138,11 +150,12 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         network: &'a Network<T>,
         blocks: &'a Blocks,
         input: &'a Input<T>,
+        mode: Mode,
         keep: Keep,
         work: &'a mut Workspace<T>,
     ) -> Self {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
-        let plan = Plan { pair: network.pair(blocks), keep };
+        let plan = Plan { pair: network.pair(blocks), keep, mode };
         let mut pass = Self { network, blocks, input, plan, work };
         T::forward(&mut pass);
         pass
@@ -151,8 +164,8 @@ impl<'a, T: Real> NetworkPass<'a, T> {
     pub(crate) fn compute(&mut self) {
         let Self { network, blocks, input, plan, work } = self;
         let buffers = &mut work.buffers;
-        network.encode(input, buffers);
-        network.forward_layers(blocks, *plan, buffers);
+        network.encode(blocks, input, plan.mode, buffers);
+        network.forward_layers(blocks, *plan, None, buffers);
         buffers.d_attention.resize_with(network.config().layers, Vec::new);
         buffers.d_attention.iter_mut().for_each(Vec::clear);
     }
@@ -162,14 +175,14 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         let Workspace { buffers, rerun, .. } = &mut **work;
         if plan.omits_inner_outputs() {
             plan.keep = Keep::Deletions;
-            network.forward_layers(blocks, *plan, buffers);
+            network.forward_layers(blocks, *plan, None, buffers);
         }
-        network.scores_without(blocks, deletions, buffers, rerun, scores);
+        network.scores_without(blocks, deletions, plan.mode, buffers, rerun, scores);
     }
 
     pub(crate) fn compute_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
         let Workspace { buffers, rerun, .. } = &mut *self.work;
-        self.network.scores_without_all(&self.blocks.without(edges), buffers, rerun, scores);
+        self.network.scores_without_all(&self.blocks.without(edges), self.plan.mode, buffers, rerun, scores);
     }
 
     pub(crate) fn compute_gradient(&mut self, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
@@ -225,18 +238,27 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 }
 
 impl<T: Real> Network<T> {
-    fn encode(&self, input: &Input<T>, buffers: &mut Buffers<T>) {
+    fn encode(&self, blocks: &Blocks, input: &Input<T>, mode: Mode, buffers: &mut Buffers<T>) {
         let NetworkConfig { hidden, layers, .. } = self.config();
         buffers.h.resize_with(layers + 1, Buffer::default);
         buffers.h[0].resize(input.num_rows() * hidden, T::ZERO);
-        self.places.encoder.forward(self.parameters(), input, &mut buffers.h[0]);
+        let (encoder, nodes) = (&self.places.encoder, blocks.nodes());
+        encoder.forward(self.parameters(), mode, input, nodes, &mut buffers.encoded, &mut buffers.h[0]);
     }
 
-    /// All of a pass after the encoder, whose output stands in `buffers` already.
-    pub(crate) fn forward_layers(&self, blocks: &Blocks, plan: Plan<'_, T>, buffers: &mut Buffers<T>) {
+    /// All of a pass after the encoder, whose output stands in `buffers` already. Batch normalisation uses the given
+    /// statistics, if there are any.
+    pub(crate) fn forward_layers(
+        &self,
+        blocks: &Blocks,
+        plan: Plan<'_, T>,
+        given: Option<&[Finished<T>]>,
+        buffers: &mut Buffers<T>,
+    ) {
         let NetworkConfig { hidden, layers, .. } = self.config();
         assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         buffers.h.resize_with(layers + 1, Buffer::default);
+        buffers.finished.resize_with(layers, Finished::default);
         buffers.states.resize_with(layers, LayerState::default);
         let single = if plan.pair.is_some() { layers - 2 } else { layers };
         for (l, h) in buffers.h.iter_mut().enumerate() {
@@ -245,17 +267,25 @@ impl<T: Real> Network<T> {
         }
         for l in 0..single {
             let (before, after) = buffers.h.split_at_mut(l + 1);
-            let layer = self.layer(l, &before[l]);
+            let layer = self.layer(l, &before[l], blocks, plan.mode);
             let LayerState { sources, targets, .. } = &mut buffers.states[l];
             self.attention.sources(layer, 0, sources);
             let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
-            self.attention.targets(layer, sources, rows, &mut after[0], targets);
-            self.layer_activation.forward(&mut after[0]);
+            let finish = &self.places.finishes[l];
+            if finish.is_identity() {
+                self.attention.targets(layer, sources, rows, &mut after[0], targets);
+                continue;
+            }
+            let (finished, nodes) = (&mut buffers.finished[l], RowNodes { nodes: blocks.nodes(), rows: None });
+            let sums = sized(&mut finished.sums, after[0].len());
+            self.attention.targets(layer, sources, rows, sums, targets);
+            let (values, given) = ((self.parameters(), self.buffers()), given.map(|given| &given[l].statistics));
+            finish.forward_layer(values, plan.mode, given, nodes, rows.h, finished, &mut after[0]);
         }
         if let Some(pair) = plan.pair {
             let (h, above) = buffers.h.split_at_mut(layers - 1);
             let [inner, out] = above else { unreachable!("the last layer has inputs and outputs") };
-            let paired = self.paired_layers(blocks, &h[layers - 2], &[]);
+            let paired = self.paired_layers(blocks, plan.mode, &h[layers - 2], &[]);
             let inner = (!plan.omits_inner_outputs()).then_some(&mut inner[..]);
             pair.forward(paired, last_two(&mut buffers.states), &mut buffers.pair, inner, out);
         }
@@ -266,23 +296,31 @@ impl<T: Real> Network<T> {
     fn classify(&self, blocks: &Blocks, buffers: &mut Buffers<T>) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config();
         let entities = blocks.num_entities();
-        buffers.joined.resize(entities * 2 * hidden, T::ZERO);
         buffers.scores.resize(entities * classes, T::ZERO);
         let Buffers { h, joined, scores, .. } = buffers;
         let (classifier, parameters) = (&self.places.classifier, self.parameters());
         match blocks.graphs() {
             None => classifier.join_and_classify(parameters, [&h[0], &h[layers]], |row| row, joined, scores),
             Some(graphs) => {
-                readout::pool(&h[0], &h[layers], hidden, graphs, joined);
+                joined.rows.resize(entities * classifier.width(), T::ZERO);
+                let parts = [&h[0][..], &h[layers]];
+                readout::pool(&parts[2 - classifier.width() / hidden..], hidden, graphs, &mut joined.rows);
                 classifier.classify(parameters, joined, scores);
             }
         }
     }
 
     /// The last two layers, their inputs, and the outputs between them, if there are any.
-    fn paired_layers<'a>(&'a self, blocks: &'a Blocks, h: &'a [T], inner: &'a [T]) -> [PairedLayer<'a, T>; 2] {
+    fn paired_layers<'a>(
+        &'a self,
+        blocks: &'a Blocks,
+        mode: Mode,
+        h: &'a [T],
+        inner: &'a [T],
+    ) -> [PairedLayer<'a, T>; 2] {
         let last = self.config().layers - 1;
-        [(last - 1, h), (last, inner)].map(|(l, h)| PairedLayer { layer: self.layer(l, h), block: blocks.layer(l) })
+        let paired = |(l, h)| PairedLayer { layer: self.layer(l, h, blocks, mode), block: blocks.layer(l) };
+        [(last - 1, h), (last, inner)].map(paired)
     }
 
     /// From `buffers.d_scores` to the gradient of every parameter.
@@ -300,7 +338,7 @@ impl<T: Real> Network<T> {
         for (d_h, h) in buffers.d_h.iter_mut().zip(&buffers.h) {
             d_h.resize(h.len(), T::ZERO);
         }
-        // The second half of a joined row reaches the last layer, the first half the encoder directly.
+        // One part of a joined row reaches the last layer, and the other, if there is one, the encoder directly.
         let Buffers { joined, d_scores, d_joined, d_pooled, d_h, .. } = &mut *buffers;
         let nodes = blocks.graphs().map_or(labelled, |graphs| graphs[labelled]);
         let (d_last, d_rest) = d_h[layers].split_at_mut(nodes * hidden);
@@ -309,17 +347,25 @@ impl<T: Real> Network<T> {
             None => classifier.backward(parameters, joined, d_scores, d_joined, Some(d_last), gradient),
             Some(graphs) => {
                 classifier.backward(parameters, joined, d_scores, d_joined, None, gradient);
-                d_pooled.resize(nodes * hidden, T::ZERO);
-                readout::spread(d_joined, hidden, &graphs[..=labelled], d_pooled, d_last);
+                let (width, graphs) = (classifier.width(), &graphs[..=labelled]);
+                readout::spread(d_joined, [width - hidden, width], hidden, graphs, d_last);
+                d_pooled.resize(if width > hidden { nodes * hidden } else { 0 }, T::ZERO);
+                if width > hidden {
+                    readout::spread(d_joined, [0, width], hidden, graphs, d_pooled);
+                }
             }
         }
         d_rest.fill(T::ZERO);
         self.backward_layers(blocks, plan, buffers, gradient);
         let d_direct = match blocks.graphs() {
-            None => Matrix::strided(&buffers.d_joined, labelled, hidden, 2 * hidden),
-            Some(_) => Matrix::new(&buffers.d_pooled, nodes, hidden),
+            None => classifier.direct(&buffers.d_joined),
+            Some(_) => Matrix::new(&buffers.d_pooled, buffers.d_pooled.len() / hidden, hidden),
         };
-        self.places.encoder.backward(input, &buffers.h[0], d_direct, &mut buffers.d_h[0], gradient);
+        let mut pass = Backward { parameters, gradient };
+        let (mode, nodes) = (plan.mode, blocks.nodes());
+        let encoded = (&buffers.encoded, &buffers.h[0][..]);
+        let d_h = &mut buffers.d_h[0];
+        self.places.encoder.backward(&mut pass, mode, (input, nodes), encoded, d_direct, d_h);
     }
 
     /// From the gradient of the last layer's output to that of the encoder's and of the layers' parameters.
@@ -329,7 +375,7 @@ impl<T: Real> Network<T> {
         let mut single = layers;
         if let Some(pair) = plan.pair {
             single = layers - 2;
-            let paired = self.paired_layers(blocks, &buffers.h[single], &buffers.h[single + 1]);
+            let paired = self.paired_layers(blocks, plan.mode, &buffers.h[single], &buffers.h[single + 1]);
             let (below, last) = buffers.d_h.split_at_mut(layers);
             let upstream = [(single, &[][..]), (single + 1, &last[0][..])]
                 .map(|(l, d_out)| Upstream { d_out, d_attention: &buffers.d_attention[l] });
@@ -338,14 +384,22 @@ impl<T: Real> Network<T> {
             let states = last_two(&mut buffers.states);
             pair.backward(paired, upstream, states, &mut buffers.pair, d_parameters, &mut below[single]);
         }
+        let nodes = RowNodes { nodes: blocks.nodes(), rows: None };
         for l in (0..single).rev() {
             let (before, after) = buffers.d_h.split_at_mut(l + 1);
-            self.layer_activation.backward(&buffers.h[l + 1], &mut after[0]);
-            let layer = self.layer(l, &buffers.h[l]);
-            let upstream = Upstream { d_out: &after[0], d_attention: &buffers.d_attention[l] };
+            let (finish, h, d_out) = (&self.places.finishes[l], &buffers.h[l][..], &mut after[0][..]);
+            if !finish.is_identity() {
+                let mut pass = Backward { parameters: self.parameters(), gradient };
+                let Finished { sums, statistics, .. } = &buffers.finished[l];
+                finish.backward(&mut pass, plan.mode, statistics, nodes, sums, d_out);
+            }
+            let layer = self.layer(l, h, blocks, plan.mode);
+            let upstream = Upstream { d_out, d_attention: &buffers.d_attention[l] };
             let d_parameters = &mut gradient[places[l].clone()];
             let state = &mut buffers.states[l];
             self.attention.backward(layer, blocks.layer(l), upstream, state, d_parameters, &mut before[l]);
+            let mut pass = Backward { parameters: self.parameters(), gradient };
+            finish.residual_backward(&mut pass, h, d_out, &mut before[l]);
         }
     }
 }

@@ -52,6 +52,8 @@ pub trait Real:
     fn ln(self) -> Self;
     /// ln(1 + self), precise near 0.
     fn ln_1p(self) -> Self;
+    /// The error function.
+    fn erf(self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
     /// self * factor + term with one rounding.
@@ -63,7 +65,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ty, $min_exponent:expr, $exp_all:expr) => {
+    ($type:ty, $min_exponent:expr, $exp_all:expr, $erf:path) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -98,6 +100,10 @@ macro_rules! real {
                 self.ln_1p()
             }
             #[inline(always)]
+            fn erf(self) -> Self {
+                $erf(self)
+            }
+            #[inline(always)]
             fn sqrt(self) -> Self {
                 self.sqrt()
             }
@@ -117,8 +123,8 @@ macro_rules! real {
     };
 }
 
-real!(f32, -87.0, exp_all_f32);
-real!(f64, -700.0, exp_all_f64);
+real!(f32, -87.0, exp_all_f32, libm::erff);
+real!(f64, -700.0, exp_all_f64, libm::erf);
 
 #[inline(always)]
 fn exp_all_f64<S: Simd>(_: S, values: &mut [f64]) {

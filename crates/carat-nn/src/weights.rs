@@ -57,22 +57,24 @@ impl Network<f32> {
     pub fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {
         // A custom attention has no name that a reader would know, and must not be taken for another kind.
         let description = self.built_in.then(|| serde_json::to_string(&self.config())).transpose();
-        write(&[(self.layout(), self.parameters())], description.map_err(|e| WeightsError::Format(e.to_string()))?)
+        let parts = [(self.layout(), self.parameters()), (self.buffer_layout(), self.buffers())];
+        write(&parts, description.map_err(|e| WeightsError::Format(e.to_string()))?)
     }
 
     /// A network from a model file that carat wrote, of one of carat's own kinds.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
         let config: NetworkConfig = described(bytes)?;
-        holds(bytes, Self::num_parameters(config)?)?;
+        holds(bytes, Self::num_values(config)?)?;
         let mut network = Self::new(config, 0)?;
         network.load_safetensors(bytes)?;
         Ok(network)
     }
 
-    /// Takes every parameter from a safetensors file with PyG's names and shapes. Nothing may be missing or left over.
+    /// Takes every parameter and running statistic from a safetensors file with PyG's names and shapes. Nothing may be missing or left over.
     pub fn load_safetensors(&mut self, bytes: &[u8]) -> Result<(), WeightsError> {
-        let layout = self.layout().clone();
-        read(bytes, &mut [(&layout, self.parameters_mut())])
+        let (layout, buffer_layout) = (self.layout().clone(), self.buffer_layout().clone());
+        let (parameters, buffers) = self.values_mut();
+        read(bytes, &mut [(&layout, parameters), (&buffer_layout, buffers)])
     }
 }
 
@@ -80,7 +82,7 @@ impl GcnNetwork<f32> {
     /// A network from a model file that carat wrote.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self, WeightsError> {
         let config: GcnConfig = described(bytes)?;
-        holds(bytes, Self::num_parameters(config)?)?;
+        holds(bytes, Self::num_values(config)?)?;
         let mut network = Self::new(config, 0)?;
         load_whole_graph(&mut network, bytes)?;
         Ok(network)
@@ -200,7 +202,7 @@ mod tests {
     use crate::layers::{AttentionKind, Gat};
 
     fn network(arch: AttentionKind, hidden: usize) -> Network<f32> {
-        let config = NetworkConfig { arch, features: 5, hidden, heads: 2, layers: 2, classes: 3 };
+        let config = NetworkConfig { arch, features: 5, hidden, heads: 2, layers: 2, classes: 3, ..Default::default() };
         Network::new(config, 1).unwrap()
     }
 
@@ -218,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_graph_convolution_network_survives_the_file_and_is_no_other() {
-        let config = GcnConfig { norm: GcnNorm::None, features: 5, hidden: 4, layers: 2, classes: 3 };
+        let config =
+            GcnConfig { norm: GcnNorm::None, features: 5, hidden: 4, layers: 2, classes: 3, ..Default::default() };
         let before = GcnNetwork::new(config, 1).unwrap();
         let bytes = whole_graph_to_safetensors(&before).unwrap();
         let after = GcnNetwork::from_safetensors(&bytes).unwrap();

@@ -61,6 +61,11 @@ impl<T: Real> WholeGraph<T> {
         &self.input
     }
 
+    /// The numbers of all nodes.
+    pub(crate) fn nodes(&self) -> &[u32] {
+        self.blocks.nodes()
+    }
+
     /// Number of nodes.
     pub fn num_nodes(&self) -> usize {
         self.blocks.nodes().len()

@@ -49,12 +49,12 @@ struct Scratch<T> {
 }
 
 /// Lengths of weight, beta, bias.
-fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 3] {
+fn lengths(LayerShape { width, heads, .. }: LayerShape) -> [usize; 3] {
     [heads * width * width, heads, width]
 }
 
 impl<T: Real> Attention<T> for Cosine {
-    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+    fn parameters(&self, LayerShape { width, heads, .. }: LayerShape) -> Vec<Parameter> {
         vec![
             Parameter::new("weight", &[heads * width, width], Init::Glorot),
             Parameter::new("beta", &[heads], Init::Constant(1.0)),
@@ -63,7 +63,7 @@ impl<T: Real> Attention<T> for Cosine {
     }
 
     fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let rows = layer.h.len() / width * heads;
         let Projected { g, n, inverse } = state.fill();
         let (g, n, inverse) = (sized(g, rows * width), sized(n, rows * width), sized(inverse, rows));
@@ -80,7 +80,7 @@ impl<T: Real> Attention<T> for Cosine {
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [_, beta, bias] = cut(layer.parameters, lengths(layer.shape));
         let Projected { g: g_source, n: n_source, .. } = sources.read();
         let Projected { g, n, inverse } = state.own.fill();
@@ -120,7 +120,7 @@ impl<T: Real> Attention<T> for Cosine {
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let (rows, all) = (block.num_sources(), heads * width);
         let [weight, beta, _] = cut(layer.parameters, lengths(layer.shape));
         let [d_weight, d_beta, d_bias] = cut_mut(d_parameters, lengths(layer.shape));
@@ -168,7 +168,7 @@ impl<T: Real> Attention<T> for Cosine {
 
 /// g = h W^T, all heads of a node side by side.
 fn project<T: Real>(layer: Layer<'_, T>, h: &[T], g: &mut [T]) {
-    let LayerShape { width, heads } = layer.shape;
+    let LayerShape { width, heads, .. } = layer.shape;
     let [weight, ..] = cut(layer.parameters, lengths(layer.shape));
     let (rows, all) = (h.len() / width, heads * width);
     let weight = Matrix::new(weight, all, width).t();
@@ -217,7 +217,15 @@ fn prove() -> Result<(), Error> {
     let graph = Graph::from_edges(7, &[0, 1, 2, 3, 4, 5, 3, 1, 6], &[0, 0, 0, 0, 0, 1, 1, 2, 2])?;
     let features = Features::dense(7, 3, (0..21).map(|i| (i as f32).sin()).collect())?;
     for (heads, layers) in [(1, 1), (3, 1), (2, 2), (2, 3)] {
-        let sizes = NetworkConfig { features: 3, hidden: 4, heads, layers, classes: 3, arch: Default::default() };
+        let sizes = NetworkConfig {
+            features: 3,
+            hidden: 4,
+            heads,
+            layers,
+            classes: 3,
+            arch: Default::default(),
+            ..Default::default()
+        };
         let mut network = Network::<f64>::with_attention(sizes, Box::new(Cosine), 0)?;
         let blocks = Blocks::whole(&graph, layers);
         let input = Input::new(&features, blocks.nodes());

@@ -148,11 +148,12 @@ impl Learner for AttentionLearner<'_> {
     }
 
     fn values(&self) -> [&[f32]; 2] {
-        [self.network().parameters(), &[]]
+        [self.network().parameters(), self.network().buffers()]
     }
 
     fn place(&mut self, values: &[f32]) {
-        self.stepper.engine.set_parameters(values);
+        let (parameters, buffers) = values.split_at(self.network().parameters().len());
+        self.stepper.engine.set_values(parameters, buffers);
     }
 
     fn optimiser(&self) -> &Adam<f32> {

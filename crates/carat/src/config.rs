@@ -40,7 +40,7 @@ impl TrainConfig {
     /// Sizes of the network for data of this many features and classes.
     pub fn sizes(&self, features: usize, classes: usize) -> NetworkConfig {
         let NetworkSettings { arch, hidden, heads, layers } = self.network;
-        NetworkConfig { arch, features, hidden, heads, layers, classes }
+        NetworkConfig { arch, features, hidden, heads, layers, classes, edge_features: 0, block: self.block.config() }
     }
 
     /// Sizes of the network for this data.

@@ -18,8 +18,8 @@ use crate::car::{effect, every_edge, log_ratio};
 use crate::config::check_width;
 use crate::entity::{EntityBlocks, existing, num_edges};
 use crate::settings::{Exponent, RegulariserSettings};
-use crate::words::words;
 use crate::{Error, Task, TrainConfig};
+use carat_nn::words;
 
 words! {
     /// Nodes, or graphs of a set, by their role in a run.

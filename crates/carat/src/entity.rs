@@ -4,8 +4,8 @@
 use carat_graph::{BlockBuilder, Blocks, Dataset, GraphSet};
 
 use crate::settings::{Arm, EntityChoice, Target};
-use crate::words::words;
 use crate::{Error, ModelKind, TrainConfig};
+use carat_nn::words;
 
 words! {
     /// What is classified.

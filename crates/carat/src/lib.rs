@@ -107,7 +107,6 @@ pub mod tables;
 mod threads;
 mod training;
 mod whole_graph_learner;
-mod words;
 
 pub use attention::{attention_to, mean_attention};
 pub use attention_learner::AttentionLearner;

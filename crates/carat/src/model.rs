@@ -3,8 +3,8 @@
 use carat_graph::{Dataset, Split};
 use carat_nn::{Cal, GcnNetwork, Network, WeightsError, WholeGraphModel};
 
-use crate::words::words;
 use crate::{AnyTrainer, Error, TrainConfig, Trainer};
+use carat_nn::words;
 
 words! {
     /// What a run trains.

@@ -1,7 +1,7 @@
 //! Training steps of an attention network: an engine and, where attention is regularised, the regulariser.
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{CpuEngine, Engine, Keep, Network};
+use carat_nn::{CpuEngine, Engine, Keep, Masks, Network};
 
 use crate::batches::{Batch, batch_seed};
 use crate::car::{Entities, Regulariser, Step};
@@ -29,6 +29,9 @@ pub(crate) struct StepLoss {
 /// Separates the random draws of the regulariser from those of batches and fan-out.
 const DRAWS: u64 = 0x6361_7573_616c;
 
+/// Separates the masks of dropout from all other draws.
+const MASKS: u64 = 0x006d_6173_6b73;
+
 impl Stepper {
     /// Steps that start from `network`.
     pub(crate) fn new(
@@ -52,7 +55,8 @@ impl Stepper {
         let Batch { blocks, input, labels, number } = batch;
         threads::keep_awake(|| {
             let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
-            let mut pass = engine.forward(blocks, input, keep);
+            let masks = Masks::new(batch_seed(*seed ^ MASKS, epoch, *number), 0);
+            let mut pass = engine.training_pass(blocks, input, masks, keep);
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
                 regulariser.apply(&mut *pass, Step { labels, epoch, seed })

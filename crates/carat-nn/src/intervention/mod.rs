@@ -28,10 +28,11 @@ use target_only::ThreadBuffers;
 
 use crate::buffer::Buffer;
 use crate::layers::{LayerState, Original, TargetState, Targets};
-use crate::modules::LEAKY_RELU;
+use crate::modules::{Mode, RowNodes};
 use crate::network::Network;
 use crate::pass::{Buffers, Keep, Plan};
 use crate::real::Real;
+use crate::toolkit::sized;
 
 /// An in-edge of a target of some blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,9 +60,12 @@ pub(crate) struct Rerun<T> {
     /// Their in-edges.
     offsets: Vec<usize>,
     sources: Vec<u32>,
+    positions: Vec<u32>,
     /// Their own inputs, and their outputs.
     own: Vec<T>,
     out: Buffer<T>,
+    /// What a layer computes before that is finished.
+    sums: Buffer<T>,
     state: TargetState<T>,
     own_scores: Vec<T>,
     /// The deleted edges.
@@ -107,6 +111,7 @@ impl<T: Real> Network<T> {
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
+        mode: Mode,
         buffers: &mut Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
@@ -114,7 +119,7 @@ impl<T: Real> Network<T> {
         let (layers, classes) = (self.config().layers, self.config().classes);
         scores.resize(deletions.len() * classes, T::ZERO);
         if blocks.graphs().is_some() {
-            return self.graph_scores_without(blocks, deletions, buffers, rerun, scores);
+            return self.graph_scores_without(blocks, deletions, mode, buffers, rerun, scores);
         }
         // Deletions do not change the target's own encoding.
         let classifier = &self.places.classifier;
@@ -126,7 +131,7 @@ impl<T: Real> Network<T> {
         }));
         if target_only::change_only_targets(blocks, deletions) {
             let Rerun { own_scores, thread_buffers, .. } = rerun;
-            return self.target_only_scores(blocks, deletions, buffers, own_scores, thread_buffers, scores);
+            return self.target_only_scores(blocks, deletions, mode, buffers, own_scores, thread_buffers, scores);
         }
         let mut start = 0;
         while start < deletions.len() {
@@ -136,13 +141,13 @@ impl<T: Real> Network<T> {
                 edges += cost(&mut rerun.reach, blocks, deletions[end].target, layers.saturating_sub(2));
                 end += 1;
             }
-            self.rerun(blocks, &deletions[start..end], buffers, rerun);
+            self.rerun(blocks, &deletions[start..end], mode, buffers, rerun);
             let scores = &mut scores[start * classes..end * classes];
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(&deletions[start..end]) {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&rerun.own_scores[row..row + classes]);
             }
-            classifier.add_last_scores(self.parameters(), &rerun.out, scores);
+            classifier.add_last_scores(self.parameters(), &mut rerun.out, scores);
             start = end;
         }
     }
@@ -151,6 +156,7 @@ impl<T: Real> Network<T> {
     pub(crate) fn scores_without_all(
         &self,
         blocks: &Blocks,
+        mode: Mode,
         buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
@@ -159,8 +165,8 @@ impl<T: Real> Network<T> {
         rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
         rerun.second.h[0].clear();
         rerun.second.h[0].extend_from_slice(&buffers.h[0]);
-        let plan = Plan { pair: self.pair(blocks), keep: Keep::Scores };
-        self.forward_layers(blocks, plan, &mut rerun.second);
+        let plan = Plan { pair: self.pair(blocks), keep: Keep::Scores, mode };
+        self.forward_layers(blocks, plan, Some(&buffers.finished), &mut rerun.second);
         scores.clone_from(&rerun.second.scores);
     }
 
@@ -169,6 +175,7 @@ impl<T: Real> Network<T> {
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
+        mode: Mode,
         buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut [T],
@@ -196,14 +203,22 @@ impl<T: Real> Network<T> {
                 let nodes = blocks.entity(blocks.entity_of(deletion.target as usize));
                 encoded.extend_from_slice(&buffers.h[0][nodes.start * hidden..nodes.end * hidden]);
             }
-            self.forward_layers(&copies, Plan { pair: None, keep: Keep::Deletions }, &mut rerun.second);
+            let plan = Plan { pair: None, keep: Keep::Deletions, mode };
+            self.forward_layers(&copies, plan, Some(&buffers.finished), &mut rerun.second);
             scores[start * classes..end * classes].copy_from_slice(&rerun.second.scores);
             start = end;
         }
     }
 
-    /// Leaves LeakyReLU(h') of every deletion's target in `rerun.out`.
-    fn rerun(&self, blocks: &Blocks, deletions: &[Deletion], buffers: &mut Buffers<T>, rerun: &mut Rerun<T>) {
+    /// Leaves h' of every deletion's target in `rerun.out`. The last layer's affected nodes are these targets, one each.
+    fn rerun(
+        &self,
+        blocks: &Blocks,
+        deletions: &[Deletion],
+        mode: Mode,
+        buffers: &mut Buffers<T>,
+        rerun: &mut Rerun<T>,
+    ) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         rerun.before.clear();
         rerun.lost.clear();
@@ -214,27 +229,35 @@ impl<T: Real> Network<T> {
             let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
             let in_place = rerun.gather(&buffers.h[l], sources, hidden);
             let (below, above) = buffers.h.split_at_mut(l + 1);
-            let layer = self.layer(l, &below[l]);
+            let layer = self.layer(l, &below[l], blocks, mode);
             let LayerState { sources: state, targets: before_deletion, .. } = &mut buffers.states[l];
             if reads_changed {
                 self.attention.sources(layer, sources, state);
             }
-            let Rerun { offsets, sources: list, own, out, lost, state: targets, now, before, .. } = rerun;
+            let Rerun { offsets, sources: list, positions, own, out, sums, lost, state: targets, now, before, .. } =
+                rerun;
             // Deletions do not change the first layer's inputs.
             let original = (l == 0).then_some(Original { state: before_deletion, block, rows: &now.nodes, lost });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
-            let rows = Targets { offsets, sources: list, h: own, products: None, original };
+            let rows = Targets { offsets, sources: list, positions: Some(positions), h: own, products: None, original };
             // In the next layer's input, the new rows stand after those of the pass with all edges.
             let kept = if l + 1 < layers { blocks.num_within(layers - 1 - l) * hidden } else { 0 };
             let out = above.first_mut().filter(|_| l + 1 < layers).unwrap_or(out);
             out.resize(kept + now.nodes.len() * hidden, T::ZERO);
-            self.attention.targets(layer, state, rows, &mut out[kept..], targets);
-            self.layer_activation.forward(&mut out[kept..]);
+            let out = &mut out[kept..];
+            let (finish, parameters) = (&self.places.finishes[l], self.parameters());
+            if finish.is_identity() {
+                self.attention.targets(layer, state, rows, out, targets);
+            } else {
+                let sums = sized(sums, out.len());
+                self.attention.targets(layer, state, rows, sums, targets);
+                finish.add_residual(parameters, own, sums);
+                let nodes = RowNodes { nodes: blocks.nodes(), rows: Some(&now.nodes) };
+                finish.forward(parameters, mode, &buffers.finished[l].statistics, nodes, sums, out);
+            }
             buffers.h[l].truncate(sources * hidden);
             std::mem::swap(before, now);
         }
-        // The last layer's affected nodes are the deletions' targets, one each.
-        LEAKY_RELU.forward(&mut rerun.out);
     }
 }
 
@@ -242,11 +265,12 @@ impl<T: Real> Rerun<T> {
     /// Lists the nodes of a layer that the deletions affect, with their in-edges. Returns true if one of them reads a
     /// changed node. Such sources are numbered from `sources` on, in the order of `before`.
     fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
-        let Self { before, now, offsets, sources: list, reach, row_of, .. } = self;
+        let Self { before, now, offsets, sources: list, positions, reach, row_of, .. } = self;
         now.clear();
         offsets.clear();
         offsets.push(0);
         list.clear();
+        positions.clear();
         let mut reads_changed = false;
         for (d, deletion) in deletions.iter().enumerate() {
             for row in before.range(d) {
@@ -266,6 +290,7 @@ impl<T: Real> Rerun<T> {
                     if j == deletion.target && first + at == deletion.edge as usize {
                         continue;
                     }
+                    positions.push((first + at) as u32);
                     match row_of[i as usize] {
                         0 => list.push(i),
                         row => {
@@ -345,8 +370,15 @@ mod tests {
             let features = (0..40 * 6).map(|i| ((i * 37 + 11) % 23) as f32 / 11.5 - 1.0).collect();
             let features = Features::dense(40, 6, features).unwrap();
             for layers in [2, 3] {
-                let config =
-                    NetworkConfig { arch: AttentionKind::Gat, features: 6, hidden: 64, heads: 3, layers, classes: 3 };
+                let config = NetworkConfig {
+                    arch: AttentionKind::Gat,
+                    features: 6,
+                    hidden: 64,
+                    heads: 3,
+                    layers,
+                    classes: 3,
+                    ..Default::default()
+                };
                 let network = Network::<f64>::new(config, 5).unwrap();
                 let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2], layers);
                 assert!(network.pair(&blocks).is_some());

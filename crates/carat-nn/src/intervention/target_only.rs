@@ -10,7 +10,7 @@ use carat_graph::Blocks;
 
 use super::Deletion;
 use crate::layers::{LayerState, Original, TargetState, Targets};
-use crate::modules::LEAKY_RELU;
+use crate::modules::{Mode, RowNodes};
 use crate::network::Network;
 use crate::pass::Buffers;
 use crate::real::Real;
@@ -27,9 +27,12 @@ pub(super) struct ThreadBuffers<T> {
     lost: Vec<u32>,
     offsets: Vec<usize>,
     sources: Vec<u32>,
+    positions: Vec<u32>,
     /// Their own inputs, and their outputs.
     own: Vec<T>,
     out: Vec<T>,
+    /// What a layer computes before that is finished.
+    sums: Vec<T>,
     /// In place of their outputs: the products of these that the next layer needs.
     products: Vec<T>,
     state: TargetState<T>,
@@ -53,6 +56,7 @@ impl<T: Real> Network<T> {
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
+        mode: Mode,
         buffers: &Buffers<T>,
         own_scores: &[T],
         thread_buffers: &mut Vec<ThreadBuffers<T>>,
@@ -71,7 +75,7 @@ impl<T: Real> Network<T> {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
-            let last = self.target_only_outputs(blocks, deletions, buffers, &mut own_buffers);
+            let last = self.target_only_outputs(blocks, deletions, mode, buffers, &mut own_buffers);
             self.places.classifier.add_last_scores(self.parameters(), last, scores);
         });
     }
@@ -91,21 +95,23 @@ impl<T: Real> Network<T> {
         Chunks::equal(deletions.len(), |at| work_before[at], count)
     }
 
-    /// LeakyReLU(h') of every deletion's target.
+    /// h' of every deletion's target.
     fn target_only_outputs<'a>(
         &self,
         blocks: &Blocks,
         deletions: &[Deletion],
+        mode: Mode,
         buffers: &Buffers<T>,
         own_buffers: &'a mut ThreadBuffers<T>,
-    ) -> &'a [T] {
+    ) -> &'a mut [T] {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
-        let ThreadBuffers { targets, lost, offsets, sources, own, out, products, state } = own_buffers;
+        let ThreadBuffers { targets, lost, offsets, sources, positions, own, out, sums, products, state } = own_buffers;
         let block = blocks.layer(layers - 1);
         targets.clear();
         lost.clear();
         offsets.clear();
         sources.clear();
+        positions.clear();
         own.clear();
         offsets.push(0);
         for deletion in deletions {
@@ -114,6 +120,8 @@ impl<T: Real> Network<T> {
             let neighbours = block.in_neighbours(target);
             sources.extend_from_slice(&neighbours[..lost_at]);
             sources.extend_from_slice(&neighbours[lost_at + 1..]);
+            let row = block.offsets()[target]..block.offsets()[target + 1];
+            positions.extend(row.map(|edge| edge as u32).filter(|edge| *edge != deletion.edge));
             offsets.push(sources.len());
             targets.push(deletion.target);
             lost.push(deletion.edge);
@@ -121,27 +129,36 @@ impl<T: Real> Network<T> {
         }
         let mut as_products = false;
         for l in 0..layers {
-            let layer = self.layer(l, &buffers.h[l]);
+            let layer = self.layer(l, &buffers.h[l], blocks, mode);
             let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
             // Deletions do not change the first layer's inputs.
             let original = (l == 0).then_some(Original { state: before, block: blocks.layer(l), rows: targets, lost });
-            let rows = Targets { offsets, sources, h: own, products: None, original };
+            let positions = Some(&positions[..]);
+            let rows = Targets { offsets, sources, positions, h: own, products: None, original };
             // No other node reads a target's new output, so the next layer may need only products of it.
-            let kind = self.attention.as_products().filter(|_| self.layer_activation.is_identity());
+            let finish = &self.places.finishes[l];
+            let kind = self.attention.as_products().filter(|_| finish.is_identity());
             if let (Some(kind), Some(next)) = (kind, buffers.states.get(l + 1)) {
                 let vectors = kind.own_vectors(layer.shape, &next.sources);
                 products.resize(deletions.len() * vectors.len() / hidden, T::ZERO);
                 kind.products(layer, offered, rows, vectors, products, state);
                 as_products = true;
-            } else {
-                let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
-                out.resize(deletions.len() * hidden, T::ZERO);
-                self.attention.targets(layer, offered, rows, out, state);
-                self.layer_activation.forward(out);
-                std::mem::swap(own, out);
+                continue;
             }
+            let rows = Targets { products: as_products.then_some(&products[..]), ..rows };
+            out.resize(deletions.len() * hidden, T::ZERO);
+            if finish.is_identity() {
+                self.attention.targets(layer, offered, rows, out, state);
+            } else {
+                sums.resize(out.len(), T::ZERO);
+                self.attention.targets(layer, offered, rows, sums, state);
+                finish.add_residual(self.parameters(), own, sums);
+                let nodes = RowNodes { nodes: blocks.nodes(), rows: Some(targets) };
+                let statistics = &buffers.finished[l].statistics;
+                finish.forward(self.parameters(), mode, statistics, nodes, sums, out);
+            }
+            std::mem::swap(own, out);
         }
-        LEAKY_RELU.forward(own);
         own
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod columns;
 pub(crate) mod concatenated;
 pub(crate) mod convolution;
 pub(crate) mod dense;
+pub(crate) mod head_rows;
 pub(crate) mod heads;
 pub(crate) mod in_edges;
 pub(crate) mod moments;

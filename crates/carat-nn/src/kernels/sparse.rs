@@ -7,7 +7,7 @@ use pulp::Simd;
 use super::vector;
 use super::weighted::{RowSums, Start, WeightedRows, weighted_sums};
 use crate::real::Real;
-use crate::rows::{Chunks, Rows};
+use crate::rows::{Chunks, EdgeRows, Rows};
 
 /// Non-zeros per chunk of rows or columns.
 const CHUNK_VALUES: usize = 4096;
@@ -48,6 +48,19 @@ impl<T: Real> Sparse<T> {
             }
         }
         Self::new(offsets, indices, values)
+    }
+
+    /// Multiplies every value by a factor of its row and its index, on all threads.
+    pub(crate) fn scale(&mut self, factor: impl Fn(usize, u32) -> T + Sync) {
+        let Self { offsets, indices, values, chunks } = self;
+        chunks.run(EdgeRows::new(values, offsets, 1), |range, values| {
+            let values = values.into_slice();
+            for row in range.clone() {
+                let (first, end) = (offsets[row], offsets[row + 1]);
+                let own = &mut values[first - offsets[range.start]..end - offsets[range.start]];
+                own.iter_mut().zip(&indices[first..end]).for_each(|(value, &index)| *value *= factor(row, index));
+            }
+        });
     }
 
     /// out = self * dense, where `dense` and `out` have `width` columns.

@@ -17,6 +17,23 @@ pub(crate) fn dot<S: Simd, T: Real>(simd: S, x: &[T], y: &[T]) -> T {
     dots::<S, T, 1>(simd, x, y)[0]
 }
 
+/// The sum of x, in an order that depends on its length only.
+#[inline(always)]
+pub(crate) fn sum<S: Simd, T: Real>(_: S, x: &[T]) -> T {
+    let (whole, rest) = x.as_chunks::<16>();
+    let mut lanes = [T::ZERO; 16];
+    for x in whole {
+        for (lane, x) in lanes.iter_mut().zip(x) {
+            *lane += *x;
+        }
+    }
+    let mut total = T::ZERO;
+    for x in lanes.iter().chain(rest) {
+        total += *x;
+    }
+    total
+}
+
 /// x_h . y for H rows x_h, one after another.
 #[inline(always)]
 pub(crate) fn dots<S: Simd, T: Real, const H: usize>(simd: S, x: &[T], y: &[T]) -> [T; H] {

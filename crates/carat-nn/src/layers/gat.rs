@@ -79,12 +79,12 @@ pub(super) struct Scratch<T> {
 pub struct Gat;
 
 /// Lengths of lin.weight, att_src, att_dst, bias.
-pub(super) fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 4] {
+pub(super) fn lengths(LayerShape { width, heads, .. }: LayerShape) -> [usize; 4] {
     [heads * width * width, heads * width, heads * width, width]
 }
 
 impl<T: Real> Attention<T> for Gat {
-    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+    fn parameters(&self, LayerShape { width, heads, .. }: LayerShape) -> Vec<Parameter> {
         vec![
             Parameter::new("lin.weight", &[heads * width, width], Init::Glorot),
             Parameter::new("att_src", &[1, heads, width], Init::Glorot),
@@ -94,7 +94,7 @@ impl<T: Real> Attention<T> for Gat {
     }
 
     fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
         let Sources { score, u, packed } = state.fill();
         if first == 0 {
@@ -155,7 +155,7 @@ impl<T: Real> Attention<T> for Gat {
 
 impl<T: Real> Products<T> for Gat {
     /// Only the scores read a target's own input: u_dst_k . h_j.
-    fn own_vectors<'a>(&self, LayerShape { width, heads }: LayerShape, sources: &'a State) -> &'a [T] {
+    fn own_vectors<'a>(&self, LayerShape { width, heads, .. }: LayerShape, sources: &'a State) -> &'a [T] {
         &sources.read::<Sources<T>>().u[heads * width..]
     }
 
@@ -169,7 +169,7 @@ impl<T: Real> Products<T> for Gat {
         products: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [_, _, _, bias] = cut(layer.parameters, lengths(layer.shape));
         let (rows, all, count) = (targets.len(), heads * width, vectors.len() / width);
         let (sources, TargetState { alpha, own }) = (sources.read::<Sources<T>>(), state);
@@ -205,7 +205,7 @@ pub(super) fn sums_backward<T: Real>(
     d_parameters: &mut [T],
     d_h: &mut [T],
 ) {
-    let LayerShape { width, heads } = layer.shape;
+    let LayerShape { width, heads, .. } = layer.shape;
     let (sources, targets) = (block.num_sources(), block.num_targets());
     let Sources { score: source_score, u, .. } = state.sources.read();
     let Sums { score: target_score, .. } = state.targets.own.read();
@@ -235,7 +235,7 @@ pub(super) fn weights_backward<T: Real>(
     d_u: &[T],
     d_parameters: &mut [T],
 ) {
-    let LayerShape { width, heads } = layer.shape;
+    let LayerShape { width, heads, .. } = layer.shape;
     let [weight, att_src, att_dst, _] = cut(layer.parameters, lengths(layer.shape));
     let [d_weight, d_att_src, d_att_dst, _] = cut_mut(d_parameters, lengths(layer.shape));
     let (d_u_src, d_u_dst) = d_u.split_at(heads * width);
@@ -254,7 +254,7 @@ pub(super) fn sum_inputs<'a, T: Real>(
     targets: Targets<'_, T>,
     [alpha, aggregate, target_score]: [&'a mut Buffer<T>; 3],
 ) -> &'a [T] {
-    let LayerShape { width, heads } = layer.shape;
+    let LayerShape { width, heads, .. } = layer.shape;
     let original = targets.original.map(|original| (original.lost_edges(), original.state.own.read::<Sums<T>>()));
     let target_score = match (original, targets.products) {
         (Some((_, sums)), _) => &sums.score[..],
@@ -323,7 +323,7 @@ fn score_vectors_simd<'a, S: Simd, T: Real>(
     range: Range<usize>,
     u: &'a mut [T],
 ) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     for k in 0..heads {
         let rows = k * width + range.start..k * width + range.end;
         let weight = ConsecutiveRows { rows: &weight[rows.start * width..rows.end * width], width };

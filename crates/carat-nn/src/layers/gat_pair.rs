@@ -72,7 +72,7 @@ struct PairState<T> {
 }
 
 impl<T: Real> LayerPair<T> for GatPair {
-    fn pays(&self, LayerShape { width, heads }: LayerShape, [_, block]: [Block<'_>; 2]) -> bool {
+    fn pays(&self, LayerShape { width, heads, .. }: LayerShape, [_, block]: [Block<'_>; 2]) -> bool {
         let slots = slots::begins(block, heads)[block.num_targets()];
         // An edge's row is K times as long.
         let edges = block.num_edges() * (heads - 1) * EDGE_WORK;
@@ -109,7 +109,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         out: &mut [T],
     ) {
         let (shape, block) = (lower.layer.shape, upper.block);
-        let LayerShape { width, heads } = shape;
+        let LayerShape { width, heads, .. } = shape;
         let all = heads * width;
         let [.., lower_bias] = cut(lower.layer.parameters, lengths(shape));
         let [weight, att_src, att_dst, bias] = cut(upper.layer.parameters, lengths(shape));
@@ -147,7 +147,7 @@ impl<T: Real> LayerPair<T> for GatPair {
         d_h: &mut [T],
     ) {
         let (shape, block) = (lower.layer.shape, upper.block);
-        let LayerShape { width, heads } = shape;
+        let LayerShape { width, heads, .. } = shape;
         let (all, targets, weights) = (heads * width, block.num_targets(), heads * width * width);
         let [.., d_bias] = cut_mut(d_upper, lengths(shape));
         let [.., d_lower_bias] = cut_mut(d_lower, lengths(shape));
@@ -262,7 +262,7 @@ impl<'a, T: Real> Layers<'a, T> {
     /// Multiplies the slots by the lower layer's matrices.
     fn sums_first(self, u: &[T], pair: &mut PairState<T>, outputs: Outputs<'_, T>) {
         let Self { block, shape, below, lower: [lower_packed, lower_bias], upper: [packed, bias] } = self;
-        let LayerShape { width, heads } = shape;
+        let LayerShape { width, heads, .. } = shape;
         let all = heads * width;
         let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
         let PairState { v, slots: filled, projected, .. } = pair;
@@ -294,7 +294,7 @@ impl<'a, T: Real> Layers<'a, T> {
     /// Multiplies the sources of the upper layer by the lower layer's matrices, where their outputs are needed.
     fn sources_first(self, u: &[T], pair: &mut PairState<T>, lower_outputs: &mut [T], outputs: Outputs<'_, T>) {
         let Self { block, shape, lower: [lower_packed, _], upper: [packed, bias], .. } = self;
-        let LayerShape { width, heads } = shape;
+        let LayerShape { width, heads, .. } = shape;
         let all = heads * width;
         let Outputs { source_score, target_score, alpha, aggregate, out } = outputs;
         let (u_src, u_dst) = u.split_at(all);
@@ -357,7 +357,7 @@ impl<'a, T: Real> Layers<'a, T> {
 
     /// Some targets' own scores: v_dst_k . below_n and a constant.
     fn target_scores(self, range: Range<usize>, v_dst: &[T], constants: &[T], scores: &mut [T]) {
-        let LayerShape { width, heads } = self.shape;
+        let LayerShape { width, heads, .. } = self.shape;
         node_score_rows(scores, rows_of(self.below, range, heads * width), v_dst, heads);
         for scores in scores.chunks_exact_mut(heads) {
             scores.iter_mut().zip(constants).for_each(|(score, constant)| *score += *constant);
@@ -399,7 +399,7 @@ struct Vectors<'a, T> {
 impl<T: Real> Vectors<'_, T> {
     /// Writes the gradients of W1 and of u.
     fn backward(self, d_lower_packed: &mut [T], d_u: &mut [T]) {
-        let LayerShape { width, heads } = self.shape;
+        let LayerShape { width, heads, .. } = self.shape;
         let all = heads * width;
         let mut d_u_columns = vec![T::ZERO; d_u.len()];
         let outputs = (Rows::new(d_lower_packed, all), Rows::new(&mut d_u_columns, 2 * heads));
@@ -421,7 +421,7 @@ fn vector_rows_backward_simd<'a, S: Simd, T: Real>(
     rows: Range<usize>,
     (d_lower_packed, d_u): (&'a mut [T], &'a mut [T]),
 ) {
-    let LayerShape { width, heads } = vectors.shape;
+    let LayerShape { width, heads, .. } = vectors.shape;
     let all = heads * width;
     let share = T::ONE / T::from_f64(heads as f64);
     for ((d_lower_packed, d_u), f) in

@@ -59,13 +59,13 @@ struct Scratch<T> {
 }
 
 /// Lengths of att, lin_l.{weight,bias}, lin_r.{weight,bias}, bias.
-fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 6] {
+fn lengths(LayerShape { width, heads, .. }: LayerShape) -> [usize; 6] {
     let all = heads * width;
     [all, all * width, all, all * width, all, width]
 }
 
 impl<T: Real> Attention<T> for GatV2 {
-    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+    fn parameters(&self, LayerShape { width, heads, .. }: LayerShape) -> Vec<Parameter> {
         let all = heads * width;
         vec![
             Parameter::new("att", &[1, heads, width], Init::Glorot),
@@ -78,7 +78,7 @@ impl<T: Real> Attention<T> for GatV2 {
     }
 
     fn sources(&self, layer: Layer<'_, T>, first: usize, state: &mut State) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [_, weight_l, bias_l, ..] = cut(layer.parameters, lengths(layer.shape));
         let Sources { l } = state.fill();
         let l = sized(l, layer.h.len() * heads);
@@ -93,7 +93,7 @@ impl<T: Real> Attention<T> for GatV2 {
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [att, _, _, weight_r, bias_r, bias] = cut(layer.parameters, lengths(layer.shape));
         let (Sources { l }, TargetState { alpha, own }) = (sources.read(), state);
         let Projected { r, sums } = own.fill();
@@ -130,7 +130,7 @@ impl<T: Real> Attention<T> for GatV2 {
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let all = heads * width;
         let (sources, targets) = (block.num_sources(), block.num_targets());
         let [att, weight_l, _, weight_r, _, _] = cut(layer.parameters, lengths(layer.shape));
@@ -194,7 +194,7 @@ impl Costs for GatV2 {
 }
 
 /// projected = h W^T + b
-fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
+pub(super) fn project<T: Real>(projected: &mut [T], h: &[T], weight: &[T], bias: &[T]) {
     let (all, width) = (bias.len(), weight.len() / bias.len());
     let rows = h.len() / width;
     dense::affine(projected, Matrix::new(h, rows, width), Matrix::new(weight, all, width).t(), bias);

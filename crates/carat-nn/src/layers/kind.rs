@@ -1,37 +1,26 @@
 //! The attention kinds that come with carat, by name.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-use super::{Attention, Gat, GatV2, Transformer};
+use super::projected::{ProjectedGat, ProjectedGatV2, ProjectedTransformer};
+use super::{Attention, Gat, GatV2, Join, LayerShape, Transformer};
 use crate::real::Real;
 
-/// Defines [`AttentionKind`] from a line per kind.
+/// Defines [`AttentionKind`] from a line per kind: its name, its layer, and its layer over projected values.
 macro_rules! kinds {
-    ($($(#[$meta:meta])* $kind:ident = $name:literal,)+) => {
-        /// The attention kinds that come with carat.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum AttentionKind {
-            $($(#[$meta])* $kind,)+
+    ($($(#[$meta:meta])* $kind:ident = $name:literal, or $projected:ident;)+) => {
+        words! {
+            /// The attention kinds that come with carat.
+            pub enum AttentionKind, "an attention kind" {
+                $($(#[$meta])* $kind = $name,)+
+            }
         }
 
         impl AttentionKind {
-            /// Every kind.
-            pub const ALL: [Self; [$(Self::$kind),+].len()] = [$(Self::$kind),+];
-
-            /// The name used in flags and files.
-            pub fn name(self) -> &'static str {
+            /// The layer that sums inputs where that can be done, and else the one that sums projected values.
+            pub(crate) fn make<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
+                let averaged = shape.join == Join::Mean || shape.heads == 1;
                 match self {
-                    $(Self::$kind => $name,)+
-                }
-            }
-
-            pub(crate) fn make<T: Real>(self) -> Box<dyn Attention<T>> {
-                match self {
-                    $(Self::$kind => Box::new($kind),)+
+                    $(Self::$kind if averaged && shape.edge_features == 0 && !dropout => Box::new($kind),)+
+                    $(Self::$kind => Box::new($projected),)+
                 }
             }
         }
@@ -41,33 +30,17 @@ macro_rules! kinds {
 kinds! {
     /// Graph attention network (GATConv).
     #[default]
-    Gat = "gat",
+    Gat = "gat", or ProjectedGat;
     /// GATv2 (GATv2Conv).
-    GatV2 = "gatv2",
+    GatV2 = "gatv2", or ProjectedGatV2;
     /// Graph Transformer (TransformerConv).
-    Transformer = "transformer",
+    Transformer = "transformer", or ProjectedTransformer;
 }
 
 impl AttentionKind {
-    /// The layer itself.
-    pub fn attention<T: Real>(self) -> Box<dyn Attention<T>> {
-        T::attention(self)
-    }
-}
-
-impl fmt::Display for AttentionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for AttentionKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-        let (last, others) = names.split_last().unwrap_or((&"", &[]));
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| format!("'{text}' is not an attention kind; choose {} or {last}", others.join(", ")))
+    /// The layer itself, for layers of this shape, with or without dropout of attention. Both have the same parameters;
+    /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout).
+    pub fn attention<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
+        T::attention(self, shape, dropout)
     }
 }

@@ -9,6 +9,7 @@ mod gatv2;
 mod kind;
 mod optional;
 mod per_head;
+mod projected;
 mod state;
 mod targets;
 mod transformer;
@@ -28,16 +29,47 @@ pub use targets::{Original, Targets};
 pub use transformer::Transformer;
 
 use crate::kernels::softmax;
+use crate::modules::Dropout;
 use crate::parameters::Parameter;
 use crate::real::Real;
 
-/// Width F and number of heads K of a layer.
+words! {
+    /// How a layer joins what its heads compute.
+    pub enum Join, "a way to join heads" {
+        /// The mean of K heads of F values each.
+        #[default]
+        Mean = "mean",
+        /// K heads of F / K values each, side by side.
+        Concat = "concat",
+    }
+}
+
+/// Sizes of a layer. Its inputs and its outputs have F values per node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerShape {
     /// F: inputs and outputs per node.
     pub width: usize,
-    /// K: attention heads, averaged.
+    /// K: attention heads.
     pub heads: usize,
+    /// How the heads are joined.
+    pub join: Join,
+    /// Features per edge; 0 where edges have none.
+    pub edge_features: usize,
+}
+
+impl LayerShape {
+    /// A layer that averages its heads and reads no edge features.
+    pub fn averaged(width: usize, heads: usize) -> Self {
+        Self { width, heads, join: Join::Mean, edge_features: 0 }
+    }
+
+    /// Outputs per head and node.
+    pub fn head_width(self) -> usize {
+        match self.join {
+            Join::Mean => self.width,
+            Join::Concat => self.width / self.heads,
+        }
+    }
 }
 
 /// One application of a layer: its sizes, its parameters and its inputs.
@@ -49,6 +81,26 @@ pub struct Layer<'a, T> {
     pub parameters: &'a [T],
     /// Inputs: one row of F per source.
     pub h: &'a [T],
+    /// What the layer knows of its block's edges besides their ends.
+    pub edges: LayerEdges<'a, T>,
+}
+
+/// Edges of a layer's block, by their position in it.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerEdges<'a, T> {
+    /// The graph's id of every edge.
+    pub ids: &'a [u32],
+    /// Features of every edge: rows of [`LayerShape::edge_features`].
+    pub features: &'a [T],
+    /// In training, which attention is dropped: the mask of edge e and head k is that of row `ids[e]` and column k. A
+    /// dropped edge keeps its attention, but adds nothing to the output.
+    pub dropout: Option<Dropout>,
+}
+
+impl<T> Default for LayerEdges<'_, T> {
+    fn default() -> Self {
+        Self { ids: &[], features: &[], dropout: None }
+    }
 }
 
 /// Gradients that arrive at a layer.

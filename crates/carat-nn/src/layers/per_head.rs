@@ -21,7 +21,7 @@ use crate::toolkit::sized;
 const CHUNK_VALUES: usize = 1 << 12;
 
 /// Head k's columns of rows that hold all heads.
-fn head<T>(rows: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
+fn head<T>(rows: &[T], k: usize, LayerShape { width, heads, .. }: LayerShape) -> Matrix<'_, T> {
     let count = rows.len() / (heads * width);
     Matrix::strided(rows.get(k * width..).unwrap_or(&[]), count, width, heads * width)
 }
@@ -46,7 +46,7 @@ pub(super) fn pack<T: Real>(packed: &mut [T], weight: &[T], shape: LayerShape) {
 
 /// Packs some rows of each of the K matrices.
 pub(super) fn pack_rows<T: Real>(packed: &mut [T], weight: &[T], rows: Range<usize>, shape: LayerShape) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     for (packed, row) in packed.chunks_exact_mut(heads * width).zip(rows) {
         for (k, packed) in packed.chunks_exact_mut(width).enumerate() {
             packed.copy_from_slice(&weight[(k * width + row) * width..][..width]);
@@ -55,14 +55,14 @@ pub(super) fn pack_rows<T: Real>(packed: &mut [T], weight: &[T], rows: Range<usi
 }
 
 /// The values that stand side by side for a row of the K matrices, counted through all of them.
-pub(super) fn packed_row<T>(packed: &[T], row: usize, LayerShape { width, heads }: LayerShape) -> &[T] {
+pub(super) fn packed_row<T>(packed: &[T], row: usize, LayerShape { width, heads, .. }: LayerShape) -> &[T] {
     let (head, row) = (row / width, row % width);
     &packed[row * heads * width + head * width..][..width]
 }
 
 /// Adds what [`average_backward`] left side by side to the K matrices' gradients.
 pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], shape: LayerShape) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     weight_chunks(heads * width, width).run(Rows::new(d_weight, width), |range, d_weight| {
         for (d_weight, row) in d_weight.into_slice().chunks_exact_mut(width).zip(range) {
             let packed = packed_row(d_packed, row, shape);
@@ -73,7 +73,7 @@ pub(super) fn unpack<T: Real>(d_weight: &mut [T], d_packed: &[T], shape: LayerSh
 
 /// out_j = bias + (1/K) sum_k W_k in_jk: one row of F per row of K x F.
 pub(super) fn average<T: Real>(out: &mut [T], input: &[T], packed: &[T], bias: &[T], shape: LayerShape) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     let (rows, all) = (out.len() / width, heads * width);
     let packed = Matrix::new(packed, width, all).t();
     row_chunks(rows, all * width).run(Rows::new(out, width), |range, out| {
@@ -97,7 +97,7 @@ pub(super) fn average_backward<T: Real>(
     shape: LayerShape,
     [d_packed, d_input]: [&mut [T]; 2],
 ) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     let (rows, all) = (d_out.len() / width, heads * width);
     let d_out = Matrix::new(d_out, rows, width);
     multiply(MatrixMut::new(d_packed, width, all), d_out.t(), Matrix::new(input, rows, all), share(heads));
@@ -110,7 +110,7 @@ pub(super) fn fold<T: Real>(
     folded: &mut Buffer<T>,
     vectors: &[T],
     packed: &[T],
-    LayerShape { width, heads }: LayerShape,
+    LayerShape { width, heads, .. }: LayerShape,
 ) {
     let count = vectors.len() / width;
     let columns: Vec<T> =
@@ -135,7 +135,7 @@ pub(super) fn multiply_heads<T: Real>(
     scale: T,
     shape: LayerShape,
 ) {
-    let LayerShape { width, heads } = shape;
+    let LayerShape { width, heads, .. } = shape;
     let rows = out.len() / (heads * width);
     row_chunks(rows, heads * width * width).run(Rows::new(out, heads * width), |range, out| {
         let out = out.into_slice();

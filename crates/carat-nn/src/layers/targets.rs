@@ -15,6 +15,9 @@ pub struct Targets<'a, T> {
     pub offsets: &'a [usize],
     /// Source of every edge: a row of [`Layer::h`](crate::Layer::h).
     pub sources: &'a [u32],
+    /// Position of every in-edge in the layer's block ([`LayerEdges`](crate::LayerEdges)), where it is not its position
+    /// in `sources`.
+    pub positions: Option<&'a [u32]>,
     /// The targets' own inputs, one row of F each.
     pub h: &'a [T],
     /// In place of `h`, its products with the vectors of [`Products::own_vectors`](crate::Products::own_vectors). Only
@@ -67,6 +70,12 @@ impl<'a, T> Targets<'a, T> {
         self.edges().in_neighbours(target)
     }
 
+    /// Position in the layer's block of the in-edge at `edge` of [`Targets::sources`].
+    #[inline]
+    pub fn position(&self, edge: usize) -> usize {
+        self.positions.map_or(edge, |positions| positions[edge] as usize)
+    }
+
     /// The in-edges, for kernels.
     pub(crate) fn edges(&self) -> InEdges<'a> {
         InEdges { offsets: self.offsets, sources: self.sources }
@@ -75,6 +84,6 @@ impl<'a, T> Targets<'a, T> {
     /// The targets of a layer's block. They are its first sources, so their inputs are the first rows of `h`.
     pub fn of_block(block: Block<'a>, h: &'a [T], width: usize) -> Self {
         let h = &h[..block.num_targets() * width];
-        Self { offsets: block.offsets(), sources: block.sources(), h, products: None, original: None }
+        Self { offsets: block.offsets(), sources: block.sources(), positions: None, h, products: None, original: None }
     }
 }

@@ -36,7 +36,7 @@ use crate::toolkit::{cut, cut_mut, sized};
 const JOINT_FROM: usize = 4;
 
 /// Head k's part of matrices that stand side by side, F rows of K x F.
-fn side_by_side<T>(joint: &[T], k: usize, LayerShape { width, heads }: LayerShape) -> Matrix<'_, T> {
+fn side_by_side<T>(joint: &[T], k: usize, LayerShape { width, heads, .. }: LayerShape) -> Matrix<'_, T> {
     Matrix::strided(&joint[k * width..], width, width, heads * width)
 }
 
@@ -82,13 +82,13 @@ struct Scratch<T> {
 }
 
 /// Lengths of lin_key, lin_query, lin_value and lin_skip, each weight then bias.
-fn lengths(LayerShape { width, heads }: LayerShape) -> [usize; 8] {
+fn lengths(LayerShape { width, heads, .. }: LayerShape) -> [usize; 8] {
     let (weight, bias) = (heads * width * width, heads * width);
     [weight, bias, weight, bias, weight, bias, width * width, width]
 }
 
 impl<T: Real> Attention<T> for Transformer {
-    fn parameters(&self, LayerShape { width, heads }: LayerShape) -> Vec<Parameter> {
+    fn parameters(&self, LayerShape { width, heads, .. }: LayerShape) -> Vec<Parameter> {
         let init = Init::Linear { fan_in: width };
         let mut parameters = Vec::new();
         for (name, rows) in [
@@ -107,7 +107,7 @@ impl<T: Real> Attention<T> for Transformer {
         if first > 0 {
             return;
         }
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let [key, _, query, query_bias, value, ..] = cut(layer.parameters, lengths(layer.shape));
         let Sources { packed, joint, joint_bias } = state.fill();
         per_head::pack(sized(packed, value.len()), value, layer.shape);
@@ -135,7 +135,7 @@ impl<T: Real> Attention<T> for Transformer {
         out: &mut [T],
         state: &mut TargetState<T>,
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let (rows, all) = (targets.len(), heads * width);
         let [key, _, query, query_bias, _, value_bias, skip, skip_bias] = cut(layer.parameters, lengths(layer.shape));
         let (Sources { packed, joint, joint_bias }, TargetState { alpha, own }) = (sources.read(), state);
@@ -187,7 +187,7 @@ impl<T: Real> Attention<T> for Transformer {
         d_parameters: &mut [T],
         d_h: &mut [T],
     ) {
-        let LayerShape { width, heads } = layer.shape;
+        let LayerShape { width, heads, .. } = layer.shape;
         let (targets, all) = (block.num_targets(), heads * width);
         let Upstream { d_out, d_attention } = upstream;
         let [key, _, query, query_bias, value, _, skip, _] = cut(layer.parameters, lengths(layer.shape));

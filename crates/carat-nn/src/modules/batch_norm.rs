@@ -52,11 +52,21 @@ pub(crate) struct Statistics<T> {
 }
 
 impl BatchNorm {
+    /// As in the code of CAL's authors.
     pub(crate) fn new(layouts: &mut Layouts, name: &str, width: usize) -> Self {
+        Self::with_bias(layouts, name, width, FIRST_BIAS)
+    }
+
+    /// As in PyTorch.
+    pub(crate) fn torch(layouts: &mut Layouts, name: &str, width: usize) -> Self {
+        Self::with_bias(layouts, name, width, 0.0)
+    }
+
+    fn with_bias(layouts: &mut Layouts, name: &str, width: usize, bias: f64) -> Self {
         let named = |part: &str, init| Parameter::new(format!("{name}.{part}"), &[width], init);
         let start = layouts.parameters.len();
         layouts.parameters.push(named("weight", Init::Constant(1.0)));
-        layouts.parameters.push(named("bias", Init::Constant(FIRST_BIAS)));
+        layouts.parameters.push(named("bias", Init::Constant(bias)));
         let first_buffer = layouts.buffers.len();
         layouts.buffers.push(named("running_mean", Init::Zeros));
         layouts.buffers.push(named("running_var", Init::Constant(1.0)));
@@ -76,18 +86,33 @@ impl BatchNorm {
         rows: usize,
         found: impl FnOnce() -> Moments<T>,
     ) -> Statistics<T> {
-        let buffers = &mut pass.buffers[self.buffers.clone()];
         if !pass.training {
-            let [mean, variance] = cut(buffers, [self.width; 2]);
-            return Statistics { mean: mean.to_vec(), inverse: inverse_deviations(variance) };
+            return self.running(pass.buffers);
         }
-        let Moments { mean, variance } = found();
-        let [running_mean, running_variance] = cut_mut(buffers, [self.width; 2]);
-        move_towards(running_mean, &mean, 1.0);
+        let moments = found();
+        self.update_running(pass.buffers, &moments, rows);
+        Statistics::of(&moments)
+    }
+
+    /// The running statistics, to predict with.
+    pub(crate) fn running<T: Real>(&self, buffers: &[T]) -> Statistics<T> {
+        let [mean, variance] = cut(&buffers[self.buffers.clone()], [self.width; 2]);
+        Statistics { mean: mean.to_vec(), inverse: inverse_deviations(variance) }
+    }
+
+    /// Moves the running statistics towards those of a batch of `rows` rows.
+    pub(crate) fn update_running<T: Real>(&self, buffers: &mut [T], moments: &Moments<T>, rows: usize) {
+        let [running_mean, running_variance] = cut_mut(&mut buffers[self.buffers.clone()], [self.width; 2]);
+        move_towards(running_mean, &moments.mean, 1.0);
         // The unbiased variance of a single row is undefined. PyTorch refuses it; here the biased one is used.
-        move_towards(running_variance, &variance, rows as f64 / (rows.max(2) - 1) as f64);
-        let inverse = inverse_deviations(&variance);
-        Statistics { mean, inverse }
+        move_towards(running_variance, &moments.variance, rows as f64 / (rows.max(2) - 1) as f64);
+    }
+
+    /// Replaces the running statistics.
+    pub(crate) fn set_running<T: Real>(&self, buffers: &mut [T], moments: &Moments<T>) {
+        let [running_mean, running_variance] = cut_mut(&mut buffers[self.buffers.clone()], [self.width; 2]);
+        running_mean.copy_from_slice(&moments.mean);
+        running_variance.copy_from_slice(&moments.variance);
     }
 
     /// Fills `out` from `x`, and `statistics` with those used.
@@ -100,13 +125,22 @@ impl BatchNorm {
     ) {
         let width = self.width;
         *statistics = self.statistics(pass, x.len() / width, || Moments::of_rows(x, width));
-        let [weight, bias] = self.affine(pass.parameters);
-        let scale: Vec<T> =
-            weight.iter().zip(&statistics.inverse).map(|(weight, inverse)| *weight * *inverse).collect();
-        let (mean, scale) = (&statistics.mean[..], &scale[..]);
+        let (parameters, statistics) = (pass.parameters, &*statistics);
         Chunks::even(x.len() / width, CHUNK_ROWS).run(Rows::new(out, width), |range, out| {
-            normalise_rows(&x[range.start * width..range.end * width], mean, scale, bias, out.into_slice());
+            self.forward_here(parameters, statistics, &x[range.start * width..range.end * width], out.into_slice());
         });
+    }
+
+    /// Normalises rows into `out`, on the current thread.
+    pub(crate) fn forward_here<T: Real>(&self, parameters: &[T], statistics: &Statistics<T>, x: &[T], out: &mut [T]) {
+        let [_, bias] = self.affine(parameters);
+        normalise_rows(x, &statistics.mean, &self.scale(parameters, statistics), bias, out);
+    }
+
+    /// weight / sqrt(variance + epsilon)
+    fn scale<T: Real>(&self, parameters: &[T], statistics: &Statistics<T>) -> Vec<T> {
+        let [weight, _] = self.affine(parameters);
+        weight.iter().zip(&statistics.inverse).map(|(weight, inverse)| *weight * *inverse).collect()
     }
 
     /// Backward through a training pass: turns the gradient of the output into that of the input `x`, in place, and
@@ -121,25 +155,49 @@ impl BatchNorm {
         let width = self.width;
         let chunks = Chunks::even(x.len() / width, CHUNK_ROWS);
         let mut parts = vec![T::ZERO; chunks.len() * 2 * width];
-        let of_rows = |range: &Range<usize>| range.start * width..range.end * width;
         chunks.run(ChunkRows::new(&mut parts, &chunks, 2 * width), |range, part| {
-            let rows = of_rows(&range);
-            gradient_sums(&x[rows.clone()], &gradient[rows], statistics, part.into_slice());
+            let rows = range.start * width..range.end * width;
+            Self::add_gradient_sums(statistics, &x[rows.clone()], &gradient[rows], part.into_slice());
         });
         let d_parameters = &mut pass.gradient[self.parameters.clone()];
         d_parameters.fill(T::ZERO);
         dense::add_column_sums(d_parameters, &parts);
+        self.backward_rows(pass.parameters, d_parameters, statistics, true, x, gradient);
+    }
+
+    /// Adds the gradients of weight and bias to `sums`, on the current thread.
+    pub(crate) fn add_gradient_sums<T: Real>(statistics: &Statistics<T>, x: &[T], gradient: &[T], sums: &mut [T]) {
+        gradient_sums(x, gradient, statistics, sums);
+    }
+
+    /// From the gradient of the output to that of the input `x`, in place, given the gradients of weight and bias.
+    /// Statistics `of_batch` depend on `x` themselves.
+    pub(crate) fn backward_rows<T: Real>(
+        &self,
+        parameters: &[T],
+        d_parameters: &[T],
+        statistics: &Statistics<T>,
+        of_batch: bool,
+        x: &[T],
+        gradient: &mut [T],
+    ) {
+        let width = self.width;
         let [d_weight, d_bias] = cut(d_parameters, [width; 2]);
-        let [weight, _] = self.affine(pass.parameters);
-        let scale: Vec<T> =
-            weight.iter().zip(&statistics.inverse).map(|(weight, inverse)| *weight * *inverse).collect();
-        let share = T::from_f64(1.0 / (x.len() / width).max(1) as f64);
+        let scale = self.scale(parameters, statistics);
+        let share = if of_batch { T::from_f64(1.0 / (x.len() / width).max(1) as f64) } else { T::ZERO };
         let of_mean: Vec<T> = d_bias.iter().map(|sum| *sum * share).collect();
         let of_deviation: Vec<T> = d_weight.iter().zip(&statistics.inverse).map(|(sum, i)| *sum * *i * share).collect();
         let columns = Columns { mean: &statistics.mean, scale: &scale, of_mean: &of_mean, of_deviation: &of_deviation };
-        chunks.run(Rows::new(gradient, width), |range, gradient| {
-            backward_rows(&x[of_rows(&range)], columns, gradient.into_slice());
+        Chunks::even(x.len() / width, CHUNK_ROWS).run(Rows::new(gradient, width), |range, gradient| {
+            backward_rows(&x[range.start * width..range.end * width], columns, gradient.into_slice());
         });
+    }
+}
+
+impl<T: Real> Statistics<T> {
+    /// The statistics of a batch.
+    pub(crate) fn of(moments: &Moments<T>) -> Self {
+        Self { mean: moments.mean.clone(), inverse: inverse_deviations(&moments.variance) }
     }
 }
 

@@ -4,12 +4,19 @@ pub(crate) mod activation;
 pub(crate) mod batch_norm;
 #[cfg(test)]
 pub(crate) mod differences;
-pub(crate) mod layer_activation;
+pub(crate) mod dropout;
+pub(crate) mod finish;
+pub(crate) mod layer_norm;
+pub(crate) mod leaky;
 pub(crate) mod linear;
 
-pub(crate) use activation::{Activation, LEAKY_RELU, RELU};
+pub use activation::Activation;
 pub(crate) use batch_norm::{BatchNorm, Statistics};
-pub(crate) use layer_activation::LayerActivation;
+pub use dropout::{Dropout, Masks, Place, RowMask};
+pub(crate) use finish::{Finish, Finished, Mode, RowNodes};
+pub use finish::{Norm, Residual};
+pub(crate) use layer_norm::LayerNorm;
+pub(crate) use leaky::{Leaky, RELU};
 pub(crate) use linear::Linear;
 
 use crate::parameters::Layout;
@@ -19,6 +26,13 @@ use crate::parameters::Layout;
 pub(crate) struct Layouts {
     pub(crate) parameters: Layout,
     pub(crate) buffers: Layout,
+}
+
+impl Layouts {
+    /// Number of parameters and running statistics.
+    pub(crate) fn num_values(&self) -> usize {
+        self.parameters.len() + self.buffers.len()
+    }
 }
 
 /// A forward pass.

@@ -13,7 +13,7 @@ fn configurations() -> impl Iterator<Item = (GcnNorm, usize)> {
 
 fn network<T: Real>(dataset: &Dataset, norm: GcnNorm, layers: usize, files: &[&Golden]) -> GcnNetwork<T> {
     let (features, classes) = (dataset.features().num_columns(), dataset.labels().num_classes());
-    let config = GcnConfig { norm, features, hidden: HIDDEN, layers, classes };
+    let config = GcnConfig { norm, features, hidden: HIDDEN, layers, classes, ..Default::default() };
     let mut network = GcnNetwork::new(config, 0).unwrap();
     let layout = network.layout().clone();
     fill(&layout, network.parameters_mut(), files);
@@ -88,7 +88,7 @@ fn every_gradient_is_that_of_differences() {
     let nodes = [12, 9, 7, 4, 30, 18];
     let labels: Vec<u32> = nodes.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
     for (norm, layers) in configurations().chain(GcnNorm::ALL.map(|norm| (norm, 3))) {
-        let config = GcnConfig { norm, features: 12, hidden: 5, layers, classes: 4 };
+        let config = GcnConfig { norm, features: 12, hidden: 5, layers, classes: 4, ..Default::default() };
         let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
         let checked = whole_graph_gradient(&mut network, &graph, Labelled::new(&nodes, &labels), 0);
         assert_eq!(checked.len(), 4 + 2 * layers);
@@ -103,7 +103,8 @@ fn every_gradient_is_that_of_differences() {
 fn nothing_is_taken_over_from_other_parameters_or_another_graph() {
     let (dataset, _, _) = small_graph();
     let fewer = dataset.with_edges(&vec![false; dataset.graph().num_edges()]).unwrap();
-    let config = GcnConfig { norm: GcnNorm::Symmetric, features: 12, hidden: 5, layers: 2, classes: 4 };
+    let config =
+        GcnConfig { norm: GcnNorm::Symmetric, features: 12, hidden: 5, layers: 2, classes: 4, ..Default::default() };
     // One network that is used again and again, against new ones.
     let mut network = GcnNetwork::<f32>::new(config, 1).unwrap();
     for (seed, data) in [(1, &dataset), (1, &fewer), (2, &fewer), (2, &dataset), (3, &dataset), (3, &dataset)] {

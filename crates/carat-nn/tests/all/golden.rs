@@ -45,7 +45,8 @@ fn a_small_graph_with_every_awkward_shape() {
     for (arch, heads, layers) in configurations() {
         let what = format!("{arch} K={heads} L={layers}");
         let golden = Golden::open(&format!("small_{arch}_k{heads}_l{layers}"));
-        let config = NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 4 };
+        let config =
+            NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 4, ..Default::default() };
         let network: Network<f32> = network(config, &golden, None);
         let blocks = Blocks::whole(dataset.graph(), layers);
         let mut work = Workspace::default();
@@ -82,7 +83,8 @@ fn graphs_are_read_out_as_by_global_add_pool() {
     for (arch, heads, layers) in configurations() {
         let what = format!("{arch} K={heads} L={layers}");
         let golden = Golden::open(&format!("set_{arch}_k{heads}_l{layers}"));
-        let config = NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 3 };
+        let config =
+            NetworkConfig { arch, features: 12, hidden: HIDDEN, heads, layers, classes: 3, ..Default::default() };
         let network: Network<f32> = network(config, &golden, None);
         let mut builder = BlockBuilder::new(dataset.graph());
         let blocks = builder.build_graphs(set, &[0, 1, 2, 3, 4, 5, 6], layers);
@@ -119,7 +121,8 @@ fn cora() {
     for (arch, heads, layers) in configurations() {
         let what = format!("cora {arch} K={heads} L={layers}");
         let golden = Golden::open(&format!("cora_{arch}_k{heads}_l{layers}"));
-        let config = NetworkConfig { arch, features: 1433, hidden: HIDDEN, heads, layers, classes: 7 };
+        let config =
+            NetworkConfig { arch, features: 1433, hidden: HIDDEN, heads, layers, classes: 7, ..Default::default() };
         let network: Network<f32> = network(config, &golden, Some(&encoder));
 
         // Predicted in one go over the whole graph, and for the sampled nodes only: both must be PyG's.

@@ -61,7 +61,7 @@ fn every_parameter_of_every_kind() {
             let graph = graph(&mut rng);
             let features = sparse_features(&mut rng);
             let dense = Features::dense(20, 9, features.to_dense()).unwrap();
-            let config = NetworkConfig { arch, features: 9, hidden, heads, layers, classes: 3 };
+            let config = NetworkConfig { arch, features: 9, hidden, heads, layers, classes: 3, ..Default::default() };
             let mut network = Network::<f64>::new(config, 3).unwrap();
             // Larger weights make attention far from uniform.
             for p in network.parameters_mut() {
@@ -95,7 +95,7 @@ fn every_parameter_of_few_targets_and_the_pass_without_inner_outputs() {
     ] {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let (graph, features) = (graph(&mut rng), sparse_features(&mut rng));
-        let config = NetworkConfig { arch, features: 9, hidden: 40, heads, layers, classes: 3 };
+        let config = NetworkConfig { arch, features: 9, hidden: 40, heads, layers, classes: 3, ..Default::default() };
         let mut network = Network::<f64>::new(config, 3).unwrap();
         for p in network.parameters_mut() {
             *p = 1.2 * *p + rng.random_range(-0.3..0.3);
@@ -141,7 +141,8 @@ fn every_parameter_through_the_readout_of_graphs() {
     let set = crate::support::small_set();
     for arch in AttentionKind::ALL {
         for (heads, layers) in [(1, 1), (3, 1), (2, 2), (1, 3)] {
-            let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3 };
+            let config =
+                NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3, ..Default::default() };
             let mut network = Network::<f64>::new(config, 8).unwrap();
             // Graphs this small have few edges per node; larger weights bring scores to both sides of the LeakyReLU.
             let mut rng = ChaCha8Rng::seed_from_u64(2);
@@ -162,7 +163,15 @@ fn every_parameter_through_the_readout_of_graphs() {
 fn the_loss_is_the_mean_cross_entropy_of_the_labelled_targets() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let (graph, features) = (graph(&mut rng), sparse_features(&mut rng));
-    let config = NetworkConfig { arch: AttentionKind::Gat, features: 9, hidden: 5, heads: 2, layers: 2, classes: 3 };
+    let config = NetworkConfig {
+        arch: AttentionKind::Gat,
+        features: 9,
+        hidden: 5,
+        heads: 2,
+        layers: 2,
+        classes: 3,
+        ..Default::default()
+    };
     let network = Network::<f64>::new(config, 3).unwrap();
     let blocks = BlockBuilder::new(&graph).build(&[0, 3, 4, 8], 2);
     let input = Input::for_training(&features, blocks.nodes());

@@ -36,7 +36,7 @@ fn arbitrary_graph() -> impl Strategy<Value = Graph> {
 }
 
 fn network(arch: AttentionKind, heads: usize, layers: usize, rng: &mut ChaCha8Rng) -> Network<f64> {
-    let config = NetworkConfig { arch, features: 6, hidden: 4, heads, layers, classes: CLASSES };
+    let config = NetworkConfig { arch, features: 6, hidden: 4, heads, layers, classes: CLASSES, ..Default::default() };
     let mut network = Network::<f64>::new(config, 5).unwrap();
     // Biases away from zero and attention far from uniform.
     for p in network.parameters_mut() {

@@ -3,6 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attention;
+mod block;
 mod cal;
 mod gcn;
 mod golden;

@@ -39,7 +39,15 @@ fn optimisers_step_as_torch_s_do() {
 fn classes_count_what_they_weigh_as_in_torch_s_cross_entropy() {
     let golden = Golden::open("class_weights");
     let (dataset, _, _) = small_graph();
-    let config = NetworkConfig { arch: AttentionKind::Gat, features: 12, hidden: 8, heads: 3, layers: 2, classes: 4 };
+    let config = NetworkConfig {
+        arch: AttentionKind::Gat,
+        features: 12,
+        hidden: 8,
+        heads: 3,
+        layers: 2,
+        classes: 4,
+        ..Default::default()
+    };
     let network: Network<f32> = network(config, &golden, None);
     let train = &dataset.splits()[0].train;
     let labels: Vec<u32> = train.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
@@ -76,7 +84,8 @@ fn the_weighted_gradient_of_nodes_and_of_graphs_is_that_of_differences() {
     for (data, blocks, entities, classes) in [(&small, of_nodes, nodes, 4), (&set, of_graphs, graphs, 3)] {
         let labels: Vec<u32> = entities.iter().map(|&entity| data.labels().get(entity).unwrap()).collect();
         let arch = AttentionKind::GatV2;
-        let config = NetworkConfig { arch, features: 12, hidden: 4, heads: 2, layers: 2, classes };
+        let config =
+            NetworkConfig { arch, features: 12, hidden: 4, heads: 2, layers: 2, classes, ..Default::default() };
         let mut network = Network::<f64>::new(config, 3).unwrap();
         // Biases of 0 would put a node without in-edges onto the corner of a LeakyReLU.
         let parameters = network.parameters_mut().iter_mut().enumerate();
@@ -112,7 +121,8 @@ fn the_weighted_gradient_of_graph_convolutions_is_that_of_differences() {
     let nodes = [12, 9, 7, 4, 30, 18];
     let labels: Vec<u32> = nodes.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
     let labelled = Labelled { nodes: &nodes, labels: &labels, weights: &WEIGHTS };
-    let config = GcnConfig { norm: GcnNorm::Symmetric, features: 12, hidden: 5, layers: 2, classes: 4 };
+    let config =
+        GcnConfig { norm: GcnNorm::Symmetric, features: 12, hidden: 5, layers: 2, classes: 4, ..Default::default() };
     let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
     for ParameterCheck { name, error, .. } in whole_graph_gradient(&mut network, &graph, labelled, 0) {
         assert!(error < 1e-6, "{name} is off by {error:e}");

@@ -31,7 +31,7 @@ impl TrainConfig {
     pub fn gcn_for(&self, dataset: &Dataset) -> GcnConfig {
         let (features, classes) = (dataset.features().num_columns(), dataset.labels().num_classes());
         let NetworkSettings { hidden, layers, .. } = self.network;
-        GcnConfig { norm: self.gcn.norm, features, hidden, layers, classes }
+        GcnConfig { norm: self.gcn.norm, features, hidden, layers, classes, block: self.block.config() }
     }
 
     /// Sizes and strengths of CAL for this data.

@@ -3,7 +3,7 @@
 use carat_graph::Labels;
 
 use super::Metric;
-use crate::words::words;
+use carat_nn::words;
 
 /// Classes are imbalanced where the largest one has more than this share of the training labels.
 pub const IMBALANCED: f64 = 2.0 / 3.0;

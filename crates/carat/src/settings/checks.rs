@@ -112,6 +112,7 @@ pub(crate) enum Unused {
 
 pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
+const OWN_NETWORK: &str = "its network is fixed";
 const OWN_LOSS: &str = "its losses count all nodes alike";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
@@ -137,6 +138,11 @@ pub(super) fn with_own_attention(config: &TrainConfig) -> Option<Unused> {
 
 pub(super) fn without_attention(config: &TrainConfig) -> Option<Unused> {
     with_own_attention(config).filter(|_| config.model == ModelKind::Gcn)
+}
+
+/// CAL's network has no room for settings.
+pub(super) fn with_own_network(config: &TrainConfig) -> Option<Unused> {
+    (config.model == ModelKind::Cal).then_some(Unused::Meaningless(OWN_NETWORK))
 }
 
 pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {

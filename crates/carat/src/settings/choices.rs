@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use carat_nn::words;
 
 words! {
     /// Where the targets of attention come from.

@@ -21,7 +21,7 @@ pub use choices::{
     Rounds, Schedule, Select, Target,
 };
 pub use data::DataSettings;
-pub use model::{CalSettings, GcnSettings, NetworkSettings};
+pub use model::{BlockSettings, CalSettings, GcnSettings, NetworkSettings};
 pub use regulariser::RegulariserSettings;
 pub use training::{OptimiserSettings, StoppingSettings};
 
@@ -59,6 +59,8 @@ tree! {
         pub cal: CalSettings = CalSettings,
         /// The kind and the sizes of the network.
         pub network: NetworkSettings = NetworkSettings,
+        /// What stands around the network's layers.
+        pub block: BlockSettings = BlockSettings,
         /// Causal attention regularisation.
         pub regulariser: RegulariserSettings = RegulariserSettings,
         /// The optimiser, its loss and its batches.

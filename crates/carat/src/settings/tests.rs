@@ -9,11 +9,16 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 22] = [
+const VALUES: [&str; 27] = [
     "7",
     "0.25",
     "\"x\"",
     "\"graph\"",
+    "\"add\"",
+    "\"batch\"",
+    "\"elu\"",
+    "\"concat\"",
+    "\"last\"",
     "\"0.5,0.25,0.25\"",
     "\"gcn\"",
     "\"cal\"",
@@ -113,8 +118,10 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     assert_eq!(read_by(&plain), but(&unused));
     let whole_graph = ["arch", "batch-size", "fanout"];
     let unused: Vec<&str> = regulariser().chain(whole_graph).collect();
-    assert_eq!(read_by(&gcn), but(&[&unused[..], &["heads", "lambda1", "lambda2"]].concat()));
-    assert_eq!(read_by(&cal), but(&[&unused[..], &["gcn-norm", "class-weights"]].concat()));
+    let of_attention = ["join", "attention-dropout"];
+    assert_eq!(read_by(&gcn), but(&[&unused[..], &of_attention, &["heads", "lambda1", "lambda2"]].concat()));
+    let block = ["residual", "norm", "activation", "classifier", "dropout", "input-dropout"];
+    assert_eq!(read_by(&cal), but(&[&unused[..], &of_attention, &block, &["gcn-norm", "class-weights"]].concat()));
 }
 
 #[test]

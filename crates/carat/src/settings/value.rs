@@ -1,6 +1,6 @@
 //! Values of settings as flags write them.
 
-use carat_nn::{AttentionKind, GcnNorm};
+use carat_nn::{Activation, AttentionKind, ClassifierInput, GcnNorm, Join, Norm, Residual};
 
 use super::{
     Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Protocol, Rounds,
@@ -56,6 +56,11 @@ texts! {
     ModelKind;
     AttentionKind;
     GcnNorm;
+    Residual;
+    Norm;
+    Activation;
+    Join;
+    ClassifierInput;
     Arm;
     Interventions;
     Exponent;

@@ -30,7 +30,7 @@ fn dataset(graph: Graph) -> Dataset {
 }
 
 fn network<T: carat_nn::Real>(arch: AttentionKind, layers: usize, classes: usize) -> Network<T> {
-    let config = NetworkConfig { arch, features: FEATURES, hidden: 5, heads: 2, layers, classes };
+    let config = NetworkConfig { arch, features: FEATURES, hidden: 5, heads: 2, layers, classes, ..Default::default() };
     Network::new(config, 9).unwrap()
 }
 

@@ -56,7 +56,7 @@ fn settings(layers: usize, change: impl Fn(&mut TrainConfig)) -> RegulariserSett
 }
 
 fn random_network(arch: AttentionKind, heads: usize, layers: usize) -> Network<f64> {
-    let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3 };
+    let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 3, ..Default::default() };
     let mut network = Network::<f64>::new(config, 3).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     network.parameters_mut().iter_mut().for_each(|p| *p = 0.7 * *p + rng.random_range(-0.1..0.1));

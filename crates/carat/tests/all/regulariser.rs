@@ -129,7 +129,7 @@ fn check_small<T: Real>(tolerance: f64, gradient_tolerance: f64) {
     for (arch, heads, layers) in configurations() {
         let what = format!("{arch} K={heads} L={layers}");
         let golden = golden(&format!("car_small_{arch}_k{heads}_l{layers}"));
-        let config = NetworkConfig { arch, features: 12, hidden: 8, heads, layers, classes: 4 };
+        let config = NetworkConfig { arch, features: 12, hidden: 8, heads, layers, classes: 4, ..Default::default() };
         let network: Network<T> = network(config, &golden, None);
         let batch = Batch::new(&dataset, training, layers, &[]);
         let edges = golden.integers("edges");
@@ -226,7 +226,8 @@ fn cora_by_brute_force() {
     let Some(folder) = data_dir() else { return };
     let dataset = carat_graph::readers::planetoid::read(&folder.join("planetoid"), "cora").unwrap();
     for arch in AttentionKind::ALL {
-        let config = NetworkConfig { arch, features: 1433, hidden: 8, heads: 3, layers: 2, classes: 7 };
+        let config =
+            NetworkConfig { arch, features: 1433, hidden: 8, heads: 3, layers: 2, classes: 7, ..Default::default() };
         let weights = Golden::open(&format!("cora_{arch}_k3_l2"));
         let network: Network<f32> = network(config, &weights, Some(&Golden::open("cora_encoder")));
         let golden = golden(&format!("car_cora_{arch}"));
@@ -285,7 +286,7 @@ fn cora_trained_in_32_bits_against_delete_and_rerun() {
 }
 
 fn random_network(arch: AttentionKind, heads: usize, layers: usize) -> Network<f64> {
-    let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 4 };
+    let config = NetworkConfig { arch, features: 12, hidden: 4, heads, layers, classes: 4, ..Default::default() };
     let mut network = Network::<f64>::new(config, 3).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     network.parameters_mut().iter_mut().for_each(|p| *p = 1.5 * *p + rng.random_range(-0.2..0.2));
@@ -299,9 +300,9 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
     let training = &dataset.splits()[0].train;
     let others: Vec<u32> = (0..40).filter(|n| !training.contains(n)).collect();
     for (arch, heads, layers) in configurations() {
-        for &arm in Arm::ALL {
-            for &target in Target::ALL {
-                for &entities in EntityChoice::ALL {
+        for arm in Arm::ALL {
+            for target in Target::ALL {
+                for entities in EntityChoice::ALL {
                     let config = settings(layers, |c| {
                         (c.regulariser.arm, c.regulariser.target, c.regulariser.entities) =
                             (if arm == Arm::None { Arm::Causal } else { arm }, target, entities);

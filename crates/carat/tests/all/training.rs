@@ -113,7 +113,7 @@ fn the_best_epoch_is_that_of_the_selected_figure() {
     let config = config.class_weights(ClassWeights::Balanced);
     let split = config.choose_split(&dataset).unwrap();
     for select in Select::ALL {
-        let config = config.clone().select(*select);
+        let config = config.clone().select(select);
         let mut trainer = training(&dataset, &split, &config).unwrap();
         let mut epochs = Vec::new();
         while let Some(epoch) = trainer.epoch(&|| false).unwrap() {

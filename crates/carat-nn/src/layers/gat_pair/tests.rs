@@ -1,7 +1,7 @@
 //! Two layers together against one after the other.
 
 use super::*;
-use crate::layers::Layer;
+use crate::layers::{Layer, LayerEdges};
 use carat_graph::{BlockBuilder, Graph};
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn close(found: &[f64], expected: &[f64]) -> bool {
 }
 
 fn layer<'a>(shape: LayerShape, parameters: &'a [f64], h: &'a [f64]) -> Layer<'a, f64> {
-    Layer { shape, parameters, h }
+    Layer { shape, parameters, h, edges: LayerEdges::default() }
 }
 
 /// The gradients of both layers' parameters and of the lower one's inputs.
@@ -34,7 +34,7 @@ proptest! {
         let graph = Graph::from_edges(12, &src, &dst).unwrap();
         let blocks = BlockBuilder::new(&graph).build(&targets, 2);
         let [below, above] = [0, 1].map(|l| blocks.layer(l));
-        let shape = LayerShape { width: WIDTH, heads };
+        let shape = LayerShape::averaged(WIDTH, heads);
         let length: usize = lengths(shape).iter().sum();
         let parameters = [1, 2].map(|seed| values(length, seed));
         let h = values(below.num_sources() * WIDTH, 3);

@@ -1,6 +1,8 @@
 //! Settings with a fixed set of words: the same words in flags, in TOML files and in messages.
 
 /// Defines an enum whose variants are written as words.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -16,7 +18,7 @@ macro_rules! words {
 
         impl $name {
             /// Every choice.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
             /// The word used in flags and files.
             pub fn name(self) -> &'static str {
@@ -53,5 +55,3 @@ macro_rules! words {
         }
     };
 }
-
-pub(crate) use words;

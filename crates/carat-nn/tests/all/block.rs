@@ -1,0 +1,170 @@
+//! The block: gradients against differences, and deletions against passes without the edge, for random settings.
+
+use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels};
+use carat_nn::{
+    Activation, AttentionKind, BlockConfig, ClassifierInput, GcnConfig, GcnNetwork, GcnNorm, Input, Join, Keep,
+    Labelled, Masks, Network, NetworkConfig, Norm, Pass, Residual, WholeGraph, Workspace, check,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const NODES: u32 = 9;
+
+fn blocks_settings() -> impl Strategy<Value = BlockConfig> {
+    let words = (
+        select(&Residual::ALL[..]),
+        select(&Norm::ALL[..]),
+        select(&Activation::ALL[..]),
+        select(&Join::ALL[..]),
+        select(&[ClassifierInput::Skip, ClassifierInput::Last][..]),
+    );
+    let rate = || select(&[0.0, 0.3, 0.6][..]);
+    (words, rate(), rate(), rate()).prop_map(|(words, dropout, input_dropout, attention_dropout)| {
+        let (residual, norm, activation, join, classifier) = words;
+        BlockConfig { residual, norm, activation, join, classifier, dropout, input_dropout, attention_dropout }
+    })
+}
+
+fn network_settings() -> impl Strategy<Value = NetworkConfig> {
+    (blocks_settings(), select(&AttentionKind::ALL[..]), 1usize..5).prop_map(|(block, arch, layers)| NetworkConfig {
+        arch,
+        features: 4,
+        hidden: 6,
+        heads: 2,
+        layers,
+        classes: 3,
+        edge_features: 0,
+        block,
+    })
+}
+
+fn edges() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    proptest::collection::vec((0..NODES, 0..NODES), 4..24)
+}
+
+fn graph(edges: &[(u32, u32)]) -> Graph {
+    let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
+    Graph::from_edges(NODES as usize, &src, &dst).unwrap()
+}
+
+/// Dense features, or sparse ones.
+fn features(sparse: bool) -> Features {
+    let value = |i: usize| if sparse && i % 5 > 0 { 0.0 } else { (5.0 * i as f32 + 1.0).sin() };
+    let dense = Features::dense(NODES as usize, 4, (0..NODES as usize * 4).map(value).collect()).unwrap();
+    if sparse { dense.compacted() } else { dense }
+}
+
+fn gradients_are_right(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labels: &[u32]) {
+    let settings = network.config();
+    for parameter in check::training_gradient(network, blocks, input, labels, Masks::new(1, 2)) {
+        assert!(parameter.error < 1e-6, "{settings:?}: {parameter:?}");
+    }
+    for parameter in check::gradient(network, blocks, input, labels) {
+        assert!(parameter.error < 1e-6, "prediction, {settings:?}: {parameter:?}");
+    }
+}
+
+/// Moves parameters away from 0 and 1, and running statistics from those of no data.
+fn move_values(network: &mut Network<f64>) {
+    for (i, value) in network.parameters_mut().iter_mut().enumerate() {
+        *value += 0.1 * (3.0 * i as f64).sin();
+    }
+    for (i, value) in network.buffers_mut().iter_mut().enumerate() {
+        *value += 0.2 * (i as f64).sin();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn gradients_are_derivatives_for_all_settings(config in network_settings(), edges in edges(), sparse: bool) {
+        let graph = graph(&edges);
+        let mut network = Network::<f64>::new(config, 3).unwrap();
+        move_values(&mut network);
+        let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2, 5, 7], config.layers);
+        let input = Input::new(&features(sparse), blocks.nodes()).with_columns();
+        gradients_are_right(&mut network, &blocks, &input, &[0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn deletions_equal_passes_without_the_edge(config in network_settings(), edges in edges()) {
+        let graph = graph(&edges);
+        let mut network = Network::<f64>::new(config, 3).unwrap();
+        move_values(&mut network);
+        let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2, 5], config.layers);
+        let input = Input::new(&features(false), blocks.nodes());
+        prop_assert!(check::deletions(&network, &blocks, &input) < 1e-9);
+        let worst = check::training_deletions(&mut network, &blocks, &input, Masks::new(5, 1));
+        prop_assert!(worst < 1e-9, "{worst:e}");
+    }
+
+    #[test]
+    fn graphs_are_classified_with_the_block(config in network_settings(), edges in edges()) {
+        // Graphs of four and of five nodes.
+        let within: Vec<(u32, u32)> = edges.into_iter().filter(|(i, j)| (*i < 4) == (*j < 4)).collect();
+        let labels = Labels::new(vec![Some(0), Some(2)], 3).unwrap();
+        let mut parts = DatasetParts::new("set", graph(&within), features(false), labels);
+        parts.graph_offsets = Some(vec![0, 4, NODES]);
+        let set = Dataset::new(parts).unwrap();
+        let blocks =
+            BlockBuilder::new(set.graph()).build_graphs(set.graph_set().unwrap(), &[1, 0], config.layers);
+        let mut network = Network::<f64>::new(config, 3).unwrap();
+        move_values(&mut network);
+        let input = Input::new(set.features(), blocks.nodes());
+        gradients_are_right(&mut network, &blocks, &input, &[2, 0]);
+        prop_assert!(check::deletions(&network, &blocks, &input) < 1e-9);
+        prop_assert!(check::training_deletions(&mut network, &blocks, &input, Masks::new(5, 1)) < 1e-9);
+    }
+
+    #[test]
+    fn graph_convolutions_have_the_block(block in blocks_settings(), edges in edges(), layers in 1usize..4) {
+        let labels = Labels::new((0..NODES).map(|n| Some(n % 3)).collect(), 3).unwrap();
+        let dataset = Dataset::new(DatasetParts::new("one", graph(&edges), features(false), labels)).unwrap();
+        let whole = WholeGraph::new(&dataset).unwrap();
+        let config = GcnConfig { norm: GcnNorm::Symmetric, features: 4, hidden: 6, layers, classes: 3, block };
+        let mut network = GcnNetwork::<f64>::new(config, 3).unwrap();
+        let labelled = Labelled { nodes: &[0, 2, 3, 8], labels: &[0, 2, 0, 2], weights: &[] };
+        for parameter in check::whole_graph_gradient(&mut network, &whole, labelled, 7) {
+            prop_assert!(parameter.error < 1e-6, "{block:?}: {parameter:?}");
+        }
+    }
+}
+
+#[test]
+fn training_moves_running_statistics_and_a_file_keeps_them() {
+    let graph = graph(&[(0, 1), (1, 2), (2, 0), (3, 0), (4, 5), (5, 4)]);
+    let block = BlockConfig { norm: Norm::Batch, dropout: 0.5, ..BlockConfig::default() };
+    let config = NetworkConfig { features: 4, hidden: 6, heads: 2, layers: 2, classes: 3, block, ..Default::default() };
+    let mut network = Network::<f32>::new(config, 3).unwrap();
+    let blocks = Blocks::whole(&graph, 2);
+    let input = Input::new(&features(false), blocks.nodes());
+    let before = network.buffers().to_vec();
+    let mut work = Workspace::default();
+    let scores = |network: &Network<f32>| {
+        network.forward(&blocks, &input, Keep::Scores, &mut Workspace::default()).scores().to_vec()
+    };
+    let first = scores(&network);
+    let drawn = network.training_pass(&blocks, &input, Masks::new(0, 0), Keep::Gradients, &mut work);
+    assert_ne!(drawn.scores(), first);
+    network.update_statistics(&work);
+    assert_ne!(network.buffers(), before);
+    assert_ne!(scores(&network), first);
+    let copy = Network::from_safetensors(&network.to_safetensors().unwrap()).unwrap();
+    assert_eq!((copy.buffers(), scores(&copy)), (network.buffers(), scores(&network)));
+}
+
+#[test]
+fn sizes_and_rates_that_do_not_fit_are_refused() {
+    let fits = NetworkConfig { features: 4, hidden: 6, heads: 4, layers: 2, classes: 3, ..Default::default() };
+    let with = |block| NetworkConfig { block, ..fits }.check().map_err(|e| e.to_string());
+    assert_eq!(with(BlockConfig::default()), Ok(()));
+    assert_eq!(
+        with(BlockConfig { join: Join::Concat, ..Default::default() }).unwrap_err(),
+        "heads that are concatenated share the width: hidden must be a multiple of heads, and 6 is none of 4"
+    );
+    for dropout in [1.0, -0.1, f64::NAN] {
+        let error = with(BlockConfig { dropout, ..Default::default() }).unwrap_err();
+        assert_eq!(error, format!("dropout must be at least 0 and below 1, and {dropout} is not"));
+    }
+}
