@@ -105,9 +105,9 @@ fn in_presets(setting: &Setting) -> String {
 impl Args for TrainFlags {
     fn augment_args(command: Command) -> Command {
         let preset = Arg::new(PRESET).long(PRESET).value_name("NAME").help(format!(
-            "Settings that go together: paper (the defaults below), gat (the usual recipe of a GAT), strong (serves most \
-             data) or tuned (the best known for a dataset of the catalogue). A flag or --config wins over it [default: \
-             {}, with --config paper]",
+            "Settings that go together: paper (the defaults below), gat (the usual recipe of a GAT), strong (serves \
+             most data) or tuned (the best known for a dataset of the catalogue). A flag or --config wins over it \
+             [default: {}, with --config paper]",
             Preset::OF_TRAIN
         ));
         let preset = preset.value_parser(|text: &str| text.parse::<Preset>());

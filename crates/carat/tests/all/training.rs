@@ -90,7 +90,9 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
         calm.train(&|| false).unwrap();
         for stop in [1, 6, 13] {
             let mut stopped = new();
-            (0..stop).for_each(|_| drop(stopped.epoch(&|| false).unwrap()));
+            for _ in 0..stop {
+                stopped.epoch(&|| false).unwrap();
+            }
             checkpoint::save(&path, &config, &stopped.progress().unwrap()).unwrap();
             let (saved, progress) = checkpoint::load(&path).unwrap();
             assert_eq!(saved, config);
