@@ -14,13 +14,26 @@ use bytemuck::Pod;
 
 use crate::carat_file::{Kind, MAGIC, Section, read_head, u64_at};
 use crate::labels::MAX_CLASSES;
+use crate::readers::layout::Layout;
 use crate::storage::Map;
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split, Storage};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "carat",
+    sign: "",
+    find: |place| place.itself_if(is_one_or_was(place.path())),
+    read: |path, _, _| read(path),
+};
 
 /// True where the file begins as a `.carat` file does, whatever its name.
 pub(crate) fn is_one(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+}
+
+/// By its first bytes, or by its ending, so that a damaged one is reported as what it was.
+pub(crate) fn is_one_or_was(path: &Path) -> bool {
+    path.is_file() && (is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat")))
 }
 
 /// Opens a dataset. Its graph, features and labels stay in the file.

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::edge_sorter::EdgeSorter;
 use crate::readers::EdgePlace;
+use crate::readers::layout::Layout;
 use crate::readers::rows::{Cell, Row, RowFile};
 use crate::table::TableFormat;
 use crate::{DataError, Dataset, DatasetParts, EdgeList, Flags, Graph};
@@ -31,6 +32,13 @@ pub(crate) use labels::is_missing as is_missing_label;
 
 /// The file name endings of a table.
 pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::CsvGz, TableFormat::Parquet];
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "tables",
+    sign: "edges.csv and nodes.csv (or .parquet)",
+    find: |place| place.itself_if(place.has_file("edges.csv") || place.has_file("edges.parquet")),
+    read: read_to,
+};
 
 /// Reads a folder of tables; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {

@@ -13,11 +13,19 @@
 
 use std::path::Path;
 
+use super::layout::Layout;
 use super::{EdgePlace, csr};
 use crate::edge_sorter::EdgeSorter;
 use crate::labels::MAX_CLASSES;
 use crate::npy::{Array, ArrayStream, Kind, NpzReader};
 use crate::{DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "npz",
+    sign: "",
+    find: |place| place.itself_if(place.is_archive()),
+    read: |path, _, edges| read_to(path, edges),
+};
 
 /// Reads a dataset; its name is the stem of the file's.
 ///
@@ -41,7 +49,7 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
         let problem = format!("{} labels for {num_nodes} rows of features; -1 stands for a missing one", labels.len());
         return Err(npz.error("y", problem));
     }
-    let splits = read_splits(&mut npz, num_entities)?;
+    let splits = read_splits(&mut npz, MASKS, num_entities)?;
     let (graph, spurious) = match edges {
         EdgePlace::Memory => read_graph(&mut npz, num_nodes)?,
         EdgePlace::Disk(folder) => sort_graph(&mut npz, EdgeSorter::new(num_nodes, folder)?)?,
@@ -91,7 +99,7 @@ fn read_features(npz: &mut NpzReader) -> Result<Features, DataError> {
     Ok(features.compacted())
 }
 
-fn dense(x: &Array) -> Result<Features, DataError> {
+pub(super) fn dense(x: &Array) -> Result<Features, DataError> {
     match *x.shape() {
         // Without columns, nothing in the file confirms the number of rows.
         [num_rows, num_columns @ 1..=usize::MAX] => Features::dense(num_rows, num_columns, x.to_f32()?),
@@ -120,7 +128,7 @@ fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, 
 }
 
 /// Classes, negative where missing.
-fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
+pub(super) fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
     if !matches!(array.shape(), [_] | [_, 1]) {
         return Err(DataError::Invalid(format!("its shape is {:?}, but one label per node is needed", array.shape())));
     }
@@ -139,8 +147,10 @@ fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
     array.to_f64()?.into_iter().enumerate().map(class).collect()
 }
 
-fn read_splits(npz: &mut NpzReader, num_entities: usize) -> Result<Vec<Split>, DataError> {
-    let names = ["train_mask", "val_mask", "test_mask"];
+const MASKS: [&str; 3] = ["train_mask", "val_mask", "test_mask"];
+
+/// The splits that arrays of these names hold.
+pub(super) fn read_splits(npz: &mut NpzReader, names: [&str; 3], num_entities: usize) -> Result<Vec<Split>, DataError> {
     let mut masks = Vec::new();
     for name in names {
         masks.extend(npz.optional(name, |array| mask_rows(array, num_entities))?);
@@ -149,7 +159,8 @@ fn read_splits(npz: &mut NpzReader, num_entities: usize) -> Result<Vec<Split>, D
         if masks.is_empty() {
             return Ok(Vec::new());
         }
-        let problem = "give all of train_mask, val_mask and test_mask, or none (--split-ratio then makes splits)";
+        let [train, val, test] = names;
+        let problem = format!("give all of {train}, {val} and {test}, or none (--split-ratio then makes splits)");
         return Err(DataError::malformed(npz.path(), problem));
     };
     if train.len() != val.len() || val.len() != test.len() {
@@ -187,7 +198,7 @@ fn count_edges(shape: &[usize]) -> Result<usize, DataError> {
     }
 }
 
-fn nodes(array: &Array) -> Result<Vec<u32>, DataError> {
+pub(super) fn nodes(array: &Array) -> Result<Vec<u32>, DataError> {
     let node = |v: i64| u32::try_from(v).map_err(|_| DataError::Invalid(format!("{v} is not a node")));
     array.to_i64()?.into_iter().map(node).collect()
 }

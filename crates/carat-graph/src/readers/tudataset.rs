@@ -8,8 +8,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::plain_or_gz;
+use crate::readers::layout::Layout;
 use crate::readers::numbers::{NumberFile, read_column, read_matrix};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "tudataset",
+    sign: "TUDataset's *_A.txt",
+    find: |place| place.files_between("", "_A.txt"),
+    read: |path, name, _| read(path, name),
+};
 
 /// The most one-hot columns. With more, the "labels" are probably measurements.
 const MAX_NODE_LABELS: usize = 1_000_000;

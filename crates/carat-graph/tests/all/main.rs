@@ -7,6 +7,7 @@ mod carat_file;
 mod download;
 mod folder;
 mod geom_gcn;
+mod heterophilous;
 mod npz;
 mod ogb;
 mod planetoid;
