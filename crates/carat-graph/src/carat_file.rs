@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     GraphOffsets = 14,
     /// Authors of every node, as node names are stored.
     NodeAuthors = 15,
+    /// One u64, 1: the graph was made undirected.
+    Undirected = 16,
 }
 
 impl std::fmt::Display for Kind {
@@ -82,6 +84,7 @@ impl std::fmt::Display for Kind {
             Self::Spurious => "spurious edges",
             Self::GraphOffsets => "graph offsets",
             Self::NodeAuthors => "node authors",
+            Self::Undirected => "undirected",
         })
     }
 }

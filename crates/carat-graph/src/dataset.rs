@@ -1,5 +1,8 @@
 //! A graph with features, labels and splits: what every reader makes and everything else takes.
 
+use std::path::Path;
+
+use crate::edge_sorter::EdgeSorter;
 use crate::{DataError, Features, Flags, Graph, Labels, Split, Storage};
 
 /// The parts of a [`Dataset`] before they are checked against each other. Optional parts start empty.
@@ -272,8 +275,63 @@ impl Dataset {
         let flags = |flags: &Flags| flags.iter().zip(keep).filter(|(_, keep)| **keep).map(|(flag, _)| flag).collect();
         let mut parts = self.parts.clone();
         parts.spurious = self.spurious().map(flags);
-        parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?;
+        parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?.like(self.graph());
         Self::new(parts)
+    }
+
+    /// The same data with every edge both ways; see [`Graph::undirected`]. Per-edge data follows: the reverse of an
+    /// edge has what the edge has. Data in a mapped file cannot be changed: [`Dataset::undirected_on_disk`] can.
+    pub fn undirected(self) -> Result<Self, DataError> {
+        if self.graph().is_undirected() {
+            return Ok(self);
+        }
+        if self.graph().is_mapped() {
+            return Err(DataError::Invalid(format!(
+                "{} is used where it lies and cannot be made undirected there; write it once with 'carat data convert \
+                 FILE.carat NEW.carat --undirected', and use that",
+                self.name()
+            )));
+        }
+        let (graph, origin) = self.graph().undirected()?;
+        let mut parts = self.parts;
+        parts.spurious = parts.spurious.map(|flags| origin.iter().map(|&edge| flags[edge as usize]).collect());
+        parts.graph = graph;
+        Self::new(parts)
+    }
+
+    /// The same for a graph that may be larger than memory: its edges are sorted in temporary files in `scratch`.
+    pub fn undirected_on_disk(self, scratch: &Path) -> Result<Self, DataError> {
+        if self.graph().is_undirected() {
+            return Ok(self);
+        }
+        let mut sorter = EdgeSorter::new(self.num_nodes(), scratch)?;
+        let flag = |edge: usize| self.spurious().is_some_and(|flags| flags[edge]);
+        // All edges come before all reverses, so that an edge's own flag counts.
+        for (edge, (src, dst)) in self.graph().edges().enumerate() {
+            sorter.push(src, dst, flag(edge))?;
+        }
+        for (edge, (src, dst)) in self.graph().edges().enumerate() {
+            sorter.push(dst, src, flag(edge))?;
+        }
+        let (graph, flags) = sorter.finish()?;
+        let mut parts = self.parts;
+        parts.graph = graph.like(&parts.graph).marked_undirected();
+        parts.spurious = parts.spurious.map(|_| flags);
+        Self::new(parts)
+    }
+
+    /// The same data whose blocks have a self-loop at every node, or no longer; see [`Graph::with_self_loops`]. The
+    /// data's own self-loops make room, as in PyG, so that every node has exactly one and none is an edge of the data.
+    pub fn with_self_loops(self, added: bool) -> Result<Self, DataError> {
+        let has_own = |j: u32| self.graph().in_neighbours(j).binary_search(&j).is_ok();
+        let mut dataset = if added && (0..self.num_nodes() as u32).any(has_own) {
+            let others: Vec<bool> = self.graph().edges().map(|(i, j)| i != j).collect();
+            self.with_edges(&others)?
+        } else {
+            self
+        };
+        dataset.parts.graph = dataset.parts.graph.with_self_loops(added);
+        Ok(dataset)
     }
 
     /// Takes the dataset apart, to change it and check it again.

@@ -142,6 +142,8 @@ impl OpenFile {
         let sizes = self.sizes()?;
         let offsets = self.mapped(Kind::InOffsets, Some(sizes.nodes + 1))?;
         let graph = Graph::from_unchecked_csr(offsets, self.mapped(Kind::Sources, Some(sizes.edges))?)?;
+        let is_undirected = self.optional(Kind::Undirected, |bytes| Some(u64_at(bytes, 0)? == 1))?.unwrap_or(false);
+        let graph = if is_undirected { graph.marked_undirected() } else { graph };
         let features = self.features(&sizes)?;
         let labels = Labels::mapped(self.mapped(Kind::Labels, None)?, sizes.classes)?;
         let mut parts = DatasetParts::new(sizes.name, graph, features, labels);

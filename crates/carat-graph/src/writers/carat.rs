@@ -54,6 +54,9 @@ fn sections(dataset: &Dataset, writer: impl Write + Seek) -> IoResult<()> {
     if let Some(set) = dataset.graph_set() {
         file.section(Kind::GraphOffsets, set.offsets())?;
     }
+    if graph.is_undirected() {
+        file.section(Kind::Undirected, &[1u64])?;
+    }
     file.finish()
 }
 

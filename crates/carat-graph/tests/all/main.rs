@@ -15,4 +15,5 @@ mod planted_shortcut;
 mod syn_cora;
 mod table;
 mod tudataset;
+mod undirected;
 mod with_edges;

@@ -138,7 +138,8 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 14] = [
+    const TEXTS: [&str; 15] = [
+        "true",
         "7",
         "0.25",
         "x",

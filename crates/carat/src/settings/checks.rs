@@ -87,6 +87,16 @@ pub(super) fn folds(name: &str, value: &Option<usize>, config: &TrainConfig) -> 
     }
 }
 
+pub(super) fn self_loops(name: &str, value: &bool, config: &TrainConfig) -> Result<(), Error> {
+    if *value && config.is_regularised() && config.regulariser.target == Target::Distribution {
+        return refused(format!(
+            "{name} and target distribution do not go together: a self-loop that was added takes part of the attention, \
+             but is no edge to deal out; use target bce, or leave {name} out"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn split_ratio(_: &str, _: &Option<String>, config: &TrainConfig) -> Result<(), Error> {
     config.ratio().map(|_| ())
 }
@@ -112,6 +122,7 @@ pub(crate) enum Unused {
 
 pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
+const OWN_LOOPS: &str = "it adds self-loops by itself";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
 pub(super) fn never(_: &TrainConfig) -> Option<Unused> {
@@ -136,6 +147,10 @@ pub(super) fn with_own_attention(config: &TrainConfig) -> Option<Unused> {
 
 pub(super) fn without_attention(config: &TrainConfig) -> Option<Unused> {
     with_own_attention(config).filter(|_| config.model == ModelKind::Gcn)
+}
+
+pub(super) fn adds_own_loops(config: &TrainConfig) -> Option<Unused> {
+    (config.model != ModelKind::Attention).then_some(Unused::Meaningless(OWN_LOOPS))
 }
 
 pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {
