@@ -64,6 +64,10 @@ pub(crate) enum Kind {
     NodeAuthors = 15,
     /// One u64, 1: the graph was made undirected.
     Undirected = 16,
+    /// The number of edge features, u64, and then their names as node names are stored.
+    EdgeColumns = 17,
+    /// Edge features, f32, row by row.
+    EdgeFeatures = 18,
 }
 
 impl std::fmt::Display for Kind {
@@ -85,6 +89,8 @@ impl std::fmt::Display for Kind {
             Self::GraphOffsets => "graph offsets",
             Self::NodeAuthors => "node authors",
             Self::Undirected => "undirected",
+            Self::EdgeColumns => "edge feature names",
+            Self::EdgeFeatures => "edge features",
         })
     }
 }

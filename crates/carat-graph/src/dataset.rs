@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::edge_sorter::EdgeSorter;
-use crate::{DataError, Features, Flags, Graph, Labels, Split, Storage};
+use crate::{DataError, EdgeFeatures, Features, Flags, Graph, Labels, Split, Storage};
 
 /// The parts of a [`Dataset`] before they are checked against each other. Optional parts start empty.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct DatasetParts {
     pub node_authors: Option<Vec<String>>,
     /// Per edge id, true where a generator planted the edge as spurious.
     pub spurious: Option<Flags>,
+    /// A row of features per edge id, if the data has them.
+    pub edge_features: Option<EdgeFeatures>,
     /// Set for a collection of graphs: `graph_offsets[g]..graph_offsets[g + 1]` are graph g's nodes.
     pub graph_offsets: Option<Vec<u32>>,
 }
@@ -46,6 +48,7 @@ impl DatasetParts {
             node_years: None,
             node_authors: None,
             spurious: None,
+            edge_features: None,
             graph_offsets: None,
         }
     }
@@ -131,6 +134,11 @@ impl Dataset {
             ("node years", parts.node_years.as_deref().map(<[i32]>::len), n),
             ("lists of authors", parts.node_authors.as_ref().map(Vec::len), n),
             ("class names", parts.class_names.as_ref().map(Vec::len), parts.labels.num_classes()),
+            (
+                "rows of edge features",
+                parts.edge_features.as_ref().map(EdgeFeatures::num_rows),
+                parts.graph.num_edges(),
+            ),
             ("edge kinds", parts.spurious.as_ref().map(Flags::len), parts.graph.num_edges()),
         ];
         for (what, found, expected) in lengths {
@@ -231,6 +239,11 @@ impl Dataset {
         self.parts.spurious.as_ref()
     }
 
+    /// Features of the edges, if the data has them.
+    pub fn edge_features(&self) -> Option<&EdgeFeatures> {
+        self.parts.edge_features.as_ref()
+    }
+
     /// The division into graphs, for a graph set.
     pub fn graph_set(&self) -> Option<GraphSet<'_>> {
         self.parts.graph_offsets.as_deref().map(|offsets| GraphSet { offsets })
@@ -275,6 +288,8 @@ impl Dataset {
         let flags = |flags: &Flags| flags.iter().zip(keep).filter(|(_, keep)| **keep).map(|(flag, _)| flag).collect();
         let mut parts = self.parts.clone();
         parts.spurious = self.spurious().map(flags);
+        let kept = || (0..edges).filter(|&edge| keep[edge]);
+        parts.edge_features = self.edge_features().map(|features| features.of_edges(kept()));
         parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?.like(self.graph());
         Self::new(parts)
     }
@@ -294,6 +309,8 @@ impl Dataset {
         }
         let (graph, origin) = self.graph().undirected()?;
         let mut parts = self.parts;
+        let origins = || origin.iter().map(|&edge| edge as usize);
+        parts.edge_features = parts.edge_features.map(|features| features.of_edges(origins()));
         parts.spurious = parts.spurious.map(|flags| origin.iter().map(|&edge| flags[edge as usize]).collect());
         parts.graph = graph;
         Self::new(parts)
@@ -314,7 +331,15 @@ impl Dataset {
             sorter.push(dst, src, flag(edge))?;
         }
         let (graph, flags) = sorter.finish()?;
+        // The edge that a new one comes from: itself, or its reverse.
+        let own = |src: u32, dst: u32| {
+            let place = self.graph().in_neighbours(dst).binary_search(&src).ok()?;
+            Some(self.graph().in_edges(dst).start + place)
+        };
+        let origins = || graph.edges().filter_map(|(src, dst)| own(src, dst).or_else(|| own(dst, src)));
+        let edge_features = self.edge_features().map(|features| features.of_edges(origins()));
         let mut parts = self.parts;
+        parts.edge_features = edge_features;
         parts.graph = graph.like(&parts.graph).marked_undirected();
         parts.spurious = parts.spurious.map(|_| flags);
         Self::new(parts)

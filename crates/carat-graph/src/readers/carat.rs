@@ -16,7 +16,9 @@ use crate::carat_file::{Kind, MAGIC, Section, read_head, u64_at};
 use crate::labels::MAX_CLASSES;
 use crate::readers::layout::Layout;
 use crate::storage::Map;
-use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split, Storage};
+use crate::{
+    CsrMatrix, DataError, Dataset, DatasetParts, EdgeFeatures, Features, Flags, Graph, Labels, Split, Storage,
+};
 
 pub(super) const LAYOUT: Layout = Layout {
     name: "carat",
@@ -51,6 +53,7 @@ pub fn verify(path: &Path) -> Result<Dataset, DataError> {
     file.check_all_checksums()?;
     let dataset = file.dataset().map_err(|e| e.in_file(path))?;
     dataset.features().check()?;
+    dataset.edge_features().map_or(Ok(()), EdgeFeatures::check)?;
     Ok(dataset)
 }
 
@@ -157,6 +160,11 @@ impl OpenFile {
         if self.find(Kind::Spurious).is_some() {
             parts.spurious = Some(Flags::from_words(self.mapped(Kind::Spurious, None)?, sizes.edges)?);
         }
+        if let Some(names) = self.optional(Kind::EdgeColumns, counted_texts)? {
+            let count = sizes.edges.checked_mul(names.len());
+            let count = count.ok_or_else(|| DataError::Invalid("too many edge features to exist".into()))?;
+            parts.edge_features = Some(EdgeFeatures::new(names, self.mapped(Kind::EdgeFeatures, Some(count))?)?);
+        }
         parts.graph_offsets = self.optional(Kind::GraphOffsets, u32s)?;
         Dataset::new(parts)
     }
@@ -229,6 +237,11 @@ fn splits(bytes: &[u8]) -> Option<Vec<Split>> {
         .map(|k| Some(Split { train: list(3 * k)?, val: list(3 * k + 1)?, test: list(3 * k + 2)? }))
         .collect();
     splits.filter(|_| rest.is_empty())
+}
+
+/// A number of texts, and then they.
+fn counted_texts(bytes: &[u8]) -> Option<Vec<String>> {
+    texts(bytes.get(8..)?, usize::try_from(u64_at(bytes, 0)?).ok()?)
 }
 
 /// Where every text ends, and the texts.

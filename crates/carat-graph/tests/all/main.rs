@@ -5,6 +5,7 @@ mod support;
 
 mod carat_file;
 mod download;
+mod edge_features;
 mod folder;
 mod geom_gcn;
 mod heterophilous;

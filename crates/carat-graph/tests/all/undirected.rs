@@ -7,6 +7,9 @@ use crate::support::any_dataset::{any_dataset, assert_same_parts};
 use carat_graph::{Dataset, readers, writers};
 use proptest::prelude::*;
 
+/// What is known of an edge: whether it is spurious, and its features.
+type Known = (Option<bool>, Option<Vec<f32>>);
+
 proptest! {
     // Every case sorts edges on the disk.
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -14,13 +17,14 @@ proptest! {
     fn every_edge_goes_both_ways_and_what_is_known_of_it_too(dataset in any_dataset()) {
         let folder = tempfile::tempdir().unwrap();
         let both = dataset.clone().undirected().unwrap();
-        let flags = |dataset: &Dataset| -> Vec<Option<bool>> {
-            (0..dataset.graph().num_edges()).map(|e| dataset.spurious().map(|flags| flags[e])).collect()
+        let flags = |dataset: &Dataset| -> Vec<Known> {
+            let known = |e| (dataset.spurious().map(|flags| flags[e]), dataset.edge_features().map(|f| f.row(e).to_vec()));
+            (0..dataset.graph().num_edges()).map(known).collect()
         };
-        let own: Vec<((u32, u32), Option<bool>)> = dataset.graph().edges().zip(flags(&dataset)).collect();
+        let own: Vec<((u32, u32), Known)> = dataset.graph().edges().zip(flags(&dataset)).collect();
         let mut expected: BTreeSet<(u32, u32)> = own.iter().map(|(edge, _)| *edge).collect();
         expected.extend(own.iter().map(|((i, j), _)| (*j, *i)));
-        let flag = |edge: (u32, u32)| own.iter().find(|(other, _)| *other == edge).map(|(_, flag)| *flag);
+        let flag = |edge: (u32, u32)| own.iter().find(|(other, _)| *other == edge).map(|(_, flag)| flag.clone());
         for ((i, j), found) in both.graph().edges().zip(flags(&both)) {
             prop_assert!(expected.remove(&(i, j)));
             prop_assert_eq!(Some(found), flag((i, j)).or_else(|| flag((j, i))));

@@ -58,8 +58,8 @@ fn every_regulariser_trains_with_self_loops() {
         base.clone().rounds(Rounds::All),
         base.clone().interventions(Interventions::Rounds).fanout(vec![3, 2]).batch_size(20),
         base.clone().interventions(Interventions::Rounds).rounds(Rounds::All),
-        base.clone().regulariser(Arm::Vote),
-        base.clone().regulariser(Arm::Random),
+        base.clone().arm(Arm::Vote),
+        base.clone().arm(Arm::Random),
     ];
     for config in runs {
         let split = config.choose_split(&dataset).unwrap();
