@@ -65,7 +65,8 @@ impl Inputs {
         let edges = |run: &Run| (run.config.data.undirected, run.config.data.self_loops);
         if let Some(other) = runs.iter().find(|run| edges(run) != edges(first)) {
             return Err(Error::Config(format!(
-                "{} and {} read different edges: undirected and self-loops must be the same in all runs to compare them",
+                "{} and {} read different edges: undirected and self-loops must be the same in all runs to \
+                 compare them",
                 first.name, other.name
             )));
         }

@@ -85,8 +85,8 @@ pub(super) fn random_seed(seed: u64, split: usize) -> u64 {
     batch_seed(seed ^ EDGES, split, 0)
 }
 
-/// Trains an attention network and scores every edge of the data by its attention, mean over layers and heads. `None` where
-/// `interrupted` turned true before the end.
+/// Trains an attention network and scores every edge of the data by its attention, mean over layers and heads. `None`
+/// where `interrupted` turned true before the end.
 pub fn scores(
     dataset: &Dataset,
     config: &TrainConfig,

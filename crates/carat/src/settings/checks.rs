@@ -90,7 +90,7 @@ pub(super) fn folds(name: &str, value: &Option<usize>, config: &TrainConfig) -> 
 pub(super) fn self_loops(name: &str, value: &bool, config: &TrainConfig) -> Result<(), Error> {
     if *value && config.is_regularised() && config.regulariser.target == Target::Distribution {
         return refused(format!(
-            "{name} and target distribution do not go together: a self-loop that was added takes part of the attention, \
+            "{name} and target distribution do not go together: an added self-loop takes part of the attention, \
              but is no edge to deal out; use target bce, or leave {name} out"
         ));
     }

@@ -78,7 +78,7 @@ fn graphs_of_a_set_have_self_loops_too() {
     let labels = Labels::new(vec![Some(0), Some(1), Some(1)], 2).unwrap();
     let mut parts = DatasetParts::new("three", graph, features, labels);
     parts.graph_offsets = Some(vec![0, 3, 6, 7]);
-    parts.splits = vec![carat_graph::Split { train: vec![0, 1, 2], val: vec![0], test: vec![1] }];
+    parts.splits = vec![carat_graph::Split { train: vec![0, 2], val: vec![1], test: vec![] }];
     let config = config().lambda(Lambda::new(1.0));
     let dataset = config.prepare(Dataset::new(parts).unwrap()).unwrap();
     for interventions in [Interventions::Exact, Interventions::Rounds] {

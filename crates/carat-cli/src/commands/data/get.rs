@@ -19,8 +19,8 @@ use crate::progress::Progress;
   carat data get syn-cora-h0.10-r1 MUTAG
   carat data get arxiv-tape --mirror https://data.example.org/carat
 
-Every file is checked against the catalogue's SHA-256, where it has one. Files that are already there are kept, and an interrupted \
-download is resumed.")]
+Every file is checked against the catalogue's SHA-256, where it has one. Files that are already there are kept, \
+and an interrupted download is resumed.")]
 pub struct Args {
     /// Names from 'carat data list'
     #[arg(required = true, value_name = "NAME")]

@@ -8,7 +8,8 @@
 //! | more texts | `name#k`: 1 for all texts with this hash, [`BUCKETS`] columns |
 //!
 //! A missing number becomes the mean of the others, and `name?` is 1 there; a missing text is 0 in all its columns.
-//! Columns of other types, such as lists in Parquet, are left out. The table is read twice: to see what the columns hold, and to take it.
+//! Columns of other types, such as lists in Parquet, are left out. The table is read twice: to see what the
+//! columns hold, and to take it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
