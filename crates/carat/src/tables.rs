@@ -117,8 +117,8 @@ impl<'a> Predictions<'a> {
     }
 }
 
-/// One row per edge of the data, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first. Edges
-/// in the order of their ids.
+/// One row per edge of the data, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first.
+/// Edges in the order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
     check_width(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);

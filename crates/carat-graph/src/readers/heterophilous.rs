@@ -1,4 +1,5 @@
-//! The graphs of Platonov et al., "A critical look at the evaluation of GNNs under heterophily" (2023), one `.npz` each.
+//! The graphs of Platonov et al., "A critical look at the evaluation of GNNs under heterophily" (2023): one `.npz`
+//! each.
 //!
 //! | array | shape | holds |
 //! |---|---|---|

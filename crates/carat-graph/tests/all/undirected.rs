@@ -18,7 +18,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let both = dataset.clone().undirected().unwrap();
         let flags = |dataset: &Dataset| -> Vec<Known> {
-            let known = |e| (dataset.spurious().map(|flags| flags[e]), dataset.edge_features().map(|f| f.row(e).to_vec()));
+            let row = |e| dataset.edge_features().map(|features| features.row(e).to_vec());
+            let known = |e| (dataset.spurious().map(|flags| flags[e]), row(e));
             (0..dataset.graph().num_edges()).map(known).collect()
         };
         let own: Vec<((u32, u32), Known)> = dataset.graph().edges().zip(flags(&dataset)).collect();

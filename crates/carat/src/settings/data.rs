@@ -11,7 +11,8 @@ settings! {
         name as data: String = String::new(), "data" "NAME|PATH";
         /// What to classify: node (the nodes of a graph) or graph (the graphs of a set).
         task: Option<Task> = None, "task" "WHAT", default "what the data has labels of";
-        /// Use every edge both ways. The reverse of an edge has the edge's features; edges that are there both ways stay.
+        /// Use every edge both ways. The reverse of an edge has the edge's features; edges that are there both ways
+        /// stay.
         undirected: bool = false, "undirected" "true|false", late true;
         /// Let every node attend to itself. Self-loops are no edges of the data then: none is deleted or listed in a
         /// table.
