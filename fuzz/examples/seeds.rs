@@ -37,7 +37,12 @@ fn main() {
     seed_files("tudataset", &samples::tudataset());
     seed_files("folder_csv", &samples::folder());
     seed_files("folder_parquet", &parquet());
-    for (target, arrays) in [("npz", samples::own_arrays()), ("syn_cora", samples::syn_cora_arrays())] {
+    let archives = [
+        ("npz", samples::own_arrays()),
+        ("syn_cora", samples::syn_cora_arrays()),
+        ("heterophilous", samples::heterophilous_arrays()),
+    ];
+    for (target, arrays) in archives {
         let members = members(&arrays);
         seed_files(target, &members);
         let whole = archive(&members, &[0]);

@@ -62,7 +62,15 @@ impl Inputs {
                 first.name, first.config.data.name, other.name, other.config.data.name
             )));
         }
-        let dataset = carat_graph::open(data.unwrap_or(&first.config.data.name), data_dir)?;
+        let edges = |run: &Run| (run.config.data.undirected, run.config.data.self_loops);
+        if let Some(other) = runs.iter().find(|run| edges(run) != edges(first)) {
+            return Err(Error::Config(format!(
+                "{} and {} read different edges: undirected and self-loops must be the same in all runs to \
+                 compare them",
+                first.name, other.name
+            )));
+        }
+        let dataset = first.config.open(data, data_dir)?;
         Self::new(dataset, runs)
     }
 

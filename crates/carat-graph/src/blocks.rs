@@ -6,6 +6,7 @@
 //! that computes the nodes within d hops reads its first `num_within(d)` rows.
 
 mod graphs;
+mod self_loops;
 
 use rand::SeedableRng;
 use rand::seq::index;
@@ -26,6 +27,10 @@ pub struct Blocks {
     out_positions: Vec<u32>,
     /// For blocks of whole graphs, where each graph's targets begin, and their number.
     graphs: Option<Vec<usize>>,
+    /// True where a self-loop was added.
+    has_added: bool,
+    /// In place of `edges` where some of these have no id.
+    keys: Vec<u32>,
 }
 
 /// The edges of one attention layer: a view into [`Blocks`].
@@ -41,16 +46,17 @@ pub struct Block<'a> {
 }
 
 impl Blocks {
+    /// Stands for the id of an edge that the graph does not have: a self-loop that was added, see
+    /// [`Graph::with_self_loops`].
+    pub const ADDED: u32 = u32::MAX;
+
     /// All nodes as targets, numbered as in the graph: for prediction on a whole graph.
     pub fn whole(graph: &Graph, layers: usize) -> Self {
         let n = graph.num_nodes();
-        Self::finish(
-            (0..n as u32).collect(),
-            vec![n; layers + 1],
-            graph.in_offsets().to_vec(),
-            graph.sources().to_vec(),
-            (0..graph.num_edges() as u32).collect(),
-        )
+        let ids = (0..graph.num_edges() as u32).collect();
+        let (offsets, sources) = (graph.in_offsets().to_vec(), graph.sources().to_vec());
+        let (offsets, sources, ids) = self_loops::added(graph, offsets, sources, ids);
+        Self::finish((0..n as u32).collect(), vec![n; layers + 1], offsets, sources, ids)
     }
 
     /// Number of attention layers L.
@@ -89,9 +95,16 @@ impl Blocks {
         }
     }
 
-    /// The graph's id of every edge, by its position in the blocks' CSR. A layer's edges are a prefix.
+    /// The graph's id of every edge, by its position in the blocks' CSR; [`Blocks::ADDED`] for an added self-loop. A
+    /// layer's edges are a prefix.
     pub fn edge_ids(&self) -> &[u32] {
         &self.edges
+    }
+
+    /// A number for every edge, by its position, that no other edge has: its id, or one made of the node of an added
+    /// self-loop.
+    pub fn edge_keys(&self) -> &[u32] {
+        if self.has_added { &self.keys } else { &self.edges }
     }
 
     /// The same nodes without the edges at these positions of the CSR, given in ascending order.
@@ -149,7 +162,21 @@ impl Blocks {
                 *slot += 1;
             }
         }
-        Self { nodes, within, offsets, sources, edges, out_offsets, out_targets, out_positions, graphs: None }
+        let has_added = edges.contains(&Self::ADDED);
+        let keys = if has_added { self_loops::keys(&nodes, &offsets, &edges) } else { Vec::new() };
+        Self {
+            keys,
+            nodes,
+            within,
+            offsets,
+            sources,
+            edges,
+            out_offsets,
+            out_targets,
+            out_positions,
+            graphs: None,
+            has_added,
+        }
     }
 }
 
@@ -240,7 +267,8 @@ impl<'a> BlockBuilder<'a> {
     }
 
     /// Blocks with at most `fanout[d]` in-edges for a node d hops from the targets, drawn uniformly without
-    /// replacement, the same for the same `seed`. A node keeps its drawn edges in every layer.
+    /// replacement, the same for the same `seed`. A node keeps its drawn edges in every layer. Added self-loops come on
+    /// top.
     pub fn sample(&mut self, targets: &[u32], fanout: &[usize], seed: u64) -> Blocks {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         self.expand(targets, fanout.len(), |hops, degree, chosen| {
@@ -300,6 +328,7 @@ impl<'a> BlockBuilder<'a> {
         for &n in &nodes {
             self.local[n as usize] = OUTSIDE;
         }
+        let (offsets, sources, edges) = self_loops::added(graph, offsets, sources, edges);
         Blocks::finish(nodes, within, offsets, sources, edges)
     }
 

@@ -62,6 +62,12 @@ pub(crate) enum Kind {
     GraphOffsets = 14,
     /// Authors of every node, as node names are stored.
     NodeAuthors = 15,
+    /// One u64, 1: the graph was made undirected.
+    Undirected = 16,
+    /// The number of edge features, u64, and then their names as node names are stored.
+    EdgeColumns = 17,
+    /// Edge features, f32, row by row.
+    EdgeFeatures = 18,
 }
 
 impl std::fmt::Display for Kind {
@@ -82,6 +88,9 @@ impl std::fmt::Display for Kind {
             Self::Spurious => "spurious edges",
             Self::GraphOffsets => "graph offsets",
             Self::NodeAuthors => "node authors",
+            Self::Undirected => "undirected",
+            Self::EdgeColumns => "edge feature names",
+            Self::EdgeFeatures => "edge features",
         })
     }
 }

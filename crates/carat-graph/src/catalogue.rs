@@ -1,7 +1,6 @@
 //! The public datasets by name: what they are, where their files are published, and how each file is recognised.
 //!
-//! The list itself is `catalogue.toml`, beside this file: a new dataset is a few lines there and at most one new
-//! [`Layout`] here.
+//! The list itself is `catalogue.toml`, beside this file: a new dataset is a few lines there.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,36 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::files::plain_or_gz;
-
-/// How a dataset's files are laid out, which decides the reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layout {
-    /// Pickles `ind.<name>.*`.
-    Planetoid,
-    /// `out1_*.txt` and `splits/*.npz`.
-    GeomGcn,
-    /// One `.npz` of CSR arrays per graph.
-    SynCora,
-    /// `raw/*.csv.gz`, `split/`, `mapping/`.
-    Ogb,
-    /// `<name>_A.txt` and its companions: a set of graphs.
-    #[serde(rename = "tudataset")]
-    TuDataset,
-}
-
-impl Layout {
-    /// The layout's name, and the name of the folder that its datasets share.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Planetoid => "planetoid",
-            Self::GeomGcn => "geom-gcn",
-            Self::SynCora => "syn-cora",
-            Self::Ogb => "ogb",
-            Self::TuDataset => "tudataset",
-        }
-    }
-}
+use crate::readers::{LAYOUTS, Layout};
 
 /// Sizes of a dataset, known before it is downloaded. For a family, those of a typical member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -90,8 +60,8 @@ pub struct Fingerprint {
 pub struct FileEntry {
     /// Where it lies in the data folder, with forward slashes.
     pub path: String,
-    /// What it must be.
-    pub fingerprint: Fingerprint,
+    /// What it must be, where we have seen the file.
+    pub fingerprint: Option<Fingerprint>,
     /// The fingerprint of `path.gz`, where data folders and mirrors may have the file gzip-compressed.
     pub packed: Option<Fingerprint>,
     /// Where it is published.
@@ -111,7 +81,9 @@ pub struct Entry {
     /// Its name, as users write it.
     pub name: String,
     /// Which reader takes it.
-    pub layout: Layout,
+    pub layout: &'static Layout,
+    /// What its reader opens, in the data folder: a file or a folder. Empty for a family.
+    pub at: String,
     /// One line about it.
     pub about: String,
     /// Its sizes, and how many splits it has.
@@ -128,9 +100,9 @@ impl Entry {
         self.files.iter().all(|file| plain_or_gz(&data_dir.join(&file.path)).is_some())
     }
 
-    /// Bytes to fetch when nothing is there.
-    pub fn total_size(&self) -> u64 {
-        self.files.iter().map(|file| file.fingerprint.size).sum()
+    /// Bytes to fetch when nothing is there, where the sizes of all files are known.
+    pub fn total_size(&self) -> Option<u64> {
+        self.files.iter().map(|file| file.fingerprint.as_ref().map(|known| known.size)).sum()
     }
 
     /// True when at least one file is available only from a mirror.
@@ -142,6 +114,7 @@ impl Entry {
     fn members(&self) -> impl Iterator<Item = Entry> + '_ {
         self.files.iter().zip(&self.variants).map(|(file, name)| Entry {
             name: name.clone(),
+            at: file.path.clone(),
             files: vec![file.clone()],
             variants: Vec::new(),
             ..self.clone()
@@ -191,7 +164,9 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct ListedDataset {
     name: String,
-    layout: Layout,
+    #[serde(deserialize_with = "layout")]
+    layout: &'static Layout,
+    at: Option<String>,
     about: String,
     facts: Facts,
     group: Vec<Group>,
@@ -209,29 +184,28 @@ struct Group {
 #[derive(Deserialize)]
 struct ListedFile {
     path: String,
-    #[serde(flatten)]
-    fingerprint: Fingerprint,
+    size: Option<u64>,
+    #[serde(default, deserialize_with = "known_sum")]
+    sha256: Option<String>,
     packed: Option<Fingerprint>,
 }
 
 impl From<ListedDataset> for Entry {
     fn from(listed: ListedDataset) -> Self {
-        let ListedDataset { name, layout, about, facts, group } = listed;
+        let ListedDataset { name, layout, at, about, facts, group } = listed;
         let files: Vec<FileEntry> = group.into_iter().flat_map(Group::entries).collect();
-        let variants = match layout {
-            Layout::SynCora => {
-                files.iter().map(|file| format!("{name}-{}", file.own_name().trim_end_matches(".npz"))).collect()
-            }
-            _ => Vec::new(),
-        };
-        Self { name, layout, about, facts, files, variants }
+        // Every file of a family is a graph of its own.
+        let member = |file: &FileEntry| format!("{name}-{}", file.own_name().trim_end_matches(".npz"));
+        let variants = if at.is_some() { Vec::new() } else { files.iter().map(member).collect() };
+        Self { name, layout, at: at.unwrap_or_default(), about, facts, files, variants }
     }
 }
 
 impl Group {
     fn entries(self) -> impl Iterator<Item = FileEntry> {
         let Self { archive, from, files } = self;
-        files.into_iter().map(move |ListedFile { path, fingerprint, packed }| {
+        files.into_iter().map(move |ListedFile { path, size, sha256, packed }| {
+            let fingerprint = sha256.zip(size).map(|(sha256, size)| Fingerprint { sha256, size });
             let mut file = FileEntry { path, fingerprint, packed, source: Source::Unpublished };
             let published = from.as_ref().map(|from| format!("{from}{}", file.own_name()));
             file.source = match (&archive, published) {
@@ -246,6 +220,16 @@ impl Group {
 
 fn parse(text: &str) -> Result<Vec<Entry>, toml::de::Error> {
     toml::from_str::<List>(text).map(|list| list.dataset.into_iter().map(Entry::from).collect())
+}
+
+fn layout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Layout, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = LAYOUTS.iter().copied().find(|layout| layout.name() == name);
+    found.ok_or_else(|| D::Error::custom(format!("there is no layout '{name}'")))
+}
+
+fn known_sum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    hexadecimal(deserializer).map(Some)
 }
 
 fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -276,13 +260,24 @@ mod tests {
                 "arxiv-tape",
                 "MUTAG",
                 "PROTEINS",
-                "NCI1"
+                "NCI1",
+                "minesweeper",
+                "chameleon-filtered",
+                "squirrel-filtered",
+                "roman-empire",
+                "amazon-ratings",
+                "tolokers",
+                "questions"
             ]
         );
         let files: Vec<&FileEntry> = entries().iter().flat_map(|e| &e.files).collect();
         assert_eq!(files.len(), files.iter().map(|f| &f.path).collect::<BTreeSet<_>>().len());
         for entry in entries() {
-            assert!(!entry.about.is_empty() && entry.facts.nodes > 0 && entry.total_size() > 0, "{}", entry.name);
+            assert!(!entry.about.is_empty() && entry.facts.nodes > 0, "{}", entry.name);
+            let unseen = ["roman-empire", "amazon-ratings", "tolokers", "questions"].contains(&&entry.name[..]);
+            assert!(entry.total_size().map_or(unseen, |size| size > 0), "{}", entry.name);
+            assert!(entry.at.is_empty() != entry.variants.is_empty(), "{}", entry.name);
+            assert!(entry.files.iter().all(|file| file.path.starts_with(entry.at.split('/').next().unwrap())));
             assert_eq!(entry.is_unpublished(), entry.name == "arxiv-tape");
             for file in &entry.files {
                 let plain = file.path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
@@ -325,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_damaged_list_is_refused() {
-        let cora = "[[dataset]]\nname = 'cora'\nlayout = 'planetoid'\nabout = ''\n\
+        let cora = "[[dataset]]\nname = 'cora'\nlayout = 'planetoid'\nat = 'planetoid'\nabout = ''\n\
              facts = { nodes = 1, edges = 1, features = 1, classes = 1, splits = 1 }\n\
              [[dataset.group]]\nfiles = [{ path = 'x', size = 1, sha256 = 'a' }]";
         let good = cora.replace("'a'", &format!("'{}'", "a".repeat(64)));

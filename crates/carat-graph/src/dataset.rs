@@ -1,6 +1,9 @@
 //! A graph with features, labels and splits: what every reader makes and everything else takes.
 
-use crate::{DataError, Features, Flags, Graph, Labels, Split, Storage};
+use std::path::Path;
+
+use crate::edge_sorter::EdgeSorter;
+use crate::{DataError, EdgeFeatures, Features, Flags, Graph, Labels, Split, Storage};
 
 /// The parts of a [`Dataset`] before they are checked against each other. Optional parts start empty.
 #[derive(Debug, Clone)]
@@ -25,6 +28,8 @@ pub struct DatasetParts {
     pub node_authors: Option<Vec<String>>,
     /// Per edge id, true where a generator planted the edge as spurious.
     pub spurious: Option<Flags>,
+    /// A row of features per edge id, if the data has them.
+    pub edge_features: Option<EdgeFeatures>,
     /// Set for a collection of graphs: `graph_offsets[g]..graph_offsets[g + 1]` are graph g's nodes.
     pub graph_offsets: Option<Vec<u32>>,
 }
@@ -43,6 +48,7 @@ impl DatasetParts {
             node_years: None,
             node_authors: None,
             spurious: None,
+            edge_features: None,
             graph_offsets: None,
         }
     }
@@ -128,6 +134,11 @@ impl Dataset {
             ("node years", parts.node_years.as_deref().map(<[i32]>::len), n),
             ("lists of authors", parts.node_authors.as_ref().map(Vec::len), n),
             ("class names", parts.class_names.as_ref().map(Vec::len), parts.labels.num_classes()),
+            (
+                "rows of edge features",
+                parts.edge_features.as_ref().map(EdgeFeatures::num_rows),
+                parts.graph.num_edges(),
+            ),
             ("edge kinds", parts.spurious.as_ref().map(Flags::len), parts.graph.num_edges()),
         ];
         for (what, found, expected) in lengths {
@@ -228,6 +239,11 @@ impl Dataset {
         self.parts.spurious.as_ref()
     }
 
+    /// Features of the edges, if the data has them.
+    pub fn edge_features(&self) -> Option<&EdgeFeatures> {
+        self.parts.edge_features.as_ref()
+    }
+
     /// The division into graphs, for a graph set.
     pub fn graph_set(&self) -> Option<GraphSet<'_>> {
         self.parts.graph_offsets.as_deref().map(|offsets| GraphSet { offsets })
@@ -272,8 +288,75 @@ impl Dataset {
         let flags = |flags: &Flags| flags.iter().zip(keep).filter(|(_, keep)| **keep).map(|(flag, _)| flag).collect();
         let mut parts = self.parts.clone();
         parts.spurious = self.spurious().map(flags);
-        parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?;
+        let kept = || (0..edges).filter(|&edge| keep[edge]);
+        parts.edge_features = self.edge_features().map(|features| features.of_edges(kept()));
+        parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?.like(self.graph());
         Self::new(parts)
+    }
+
+    /// The same data with every edge both ways; see [`Graph::undirected`]. Per-edge data follows: the reverse of an
+    /// edge has what the edge has. Data in a mapped file cannot be changed: [`Dataset::undirected_on_disk`] can.
+    pub fn undirected(self) -> Result<Self, DataError> {
+        if self.graph().is_undirected() {
+            return Ok(self);
+        }
+        if self.graph().is_mapped() {
+            return Err(DataError::Invalid(format!(
+                "{} is used where it lies and cannot be made undirected there; write it once with 'carat data convert \
+                 FILE.carat NEW.carat --undirected', and use that",
+                self.name()
+            )));
+        }
+        let (graph, origin) = self.graph().undirected()?;
+        let mut parts = self.parts;
+        let origins = || origin.iter().map(|&edge| edge as usize);
+        parts.edge_features = parts.edge_features.map(|features| features.of_edges(origins()));
+        parts.spurious = parts.spurious.map(|flags| origin.iter().map(|&edge| flags[edge as usize]).collect());
+        parts.graph = graph;
+        Self::new(parts)
+    }
+
+    /// The same for a graph that may be larger than memory: its edges are sorted in temporary files in `scratch`.
+    pub fn undirected_on_disk(self, scratch: &Path) -> Result<Self, DataError> {
+        if self.graph().is_undirected() {
+            return Ok(self);
+        }
+        let mut sorter = EdgeSorter::new(self.num_nodes(), scratch)?;
+        let flag = |edge: usize| self.spurious().is_some_and(|flags| flags[edge]);
+        // All edges come before all reverses, so that an edge's own flag counts.
+        for (edge, (src, dst)) in self.graph().edges().enumerate() {
+            sorter.push(src, dst, flag(edge))?;
+        }
+        for (edge, (src, dst)) in self.graph().edges().enumerate() {
+            sorter.push(dst, src, flag(edge))?;
+        }
+        let (graph, flags) = sorter.finish()?;
+        // The edge that a new one comes from: itself, or its reverse.
+        let own = |src: u32, dst: u32| {
+            let place = self.graph().in_neighbours(dst).binary_search(&src).ok()?;
+            Some(self.graph().in_edges(dst).start + place)
+        };
+        let origins = || graph.edges().filter_map(|(src, dst)| own(src, dst).or_else(|| own(dst, src)));
+        let edge_features = self.edge_features().map(|features| features.of_edges(origins()));
+        let mut parts = self.parts;
+        parts.edge_features = edge_features;
+        parts.graph = graph.like(&parts.graph).marked_undirected();
+        parts.spurious = parts.spurious.map(|_| flags);
+        Self::new(parts)
+    }
+
+    /// The same data whose blocks have a self-loop at every node, or no longer; see [`Graph::with_self_loops`]. The
+    /// data's own self-loops make room, as in PyG, so that every node has exactly one and none is an edge of the data.
+    pub fn with_self_loops(self, added: bool) -> Result<Self, DataError> {
+        let has_own = |j: u32| self.graph().in_neighbours(j).binary_search(&j).is_ok();
+        let mut dataset = if added && (0..self.num_nodes() as u32).any(has_own) {
+            let others: Vec<bool> = self.graph().edges().map(|(i, j)| i != j).collect();
+            self.with_edges(&others)?
+        } else {
+            self
+        };
+        dataset.parts.graph = dataset.parts.graph.with_self_loops(added);
+        Ok(dataset)
     }
 
     /// Takes the dataset apart, to change it and check it again.

@@ -67,6 +67,8 @@ pub struct Graph {
     in_offsets: Storage<usize>,
     in_sources: Storage<u32>,
     by_source: OnceLock<BySource>,
+    is_undirected: bool,
+    adds_self_loops: bool,
 }
 
 /// The same edges by source.
@@ -133,7 +135,13 @@ impl Graph {
     /// A graph from an in-edge CSR of at most `u32::MAX` edges, whose sources exist and ascend strictly within each
     /// row. Generators that draw edges by target come here directly and save the sort.
     pub(crate) fn from_in_csr(in_offsets: impl Into<Storage<usize>>, in_sources: impl Into<Storage<u32>>) -> Self {
-        Self { in_offsets: in_offsets.into(), in_sources: in_sources.into(), by_source: OnceLock::new() }
+        Self {
+            in_offsets: in_offsets.into(),
+            in_sources: in_sources.into(),
+            by_source: OnceLock::new(),
+            is_undirected: false,
+            adds_self_loops: false,
+        }
     }
 
     /// The same from untrusted numbers, all of which are checked.
@@ -156,6 +164,48 @@ impl Graph {
             }
         }
         Ok(Self::from_in_csr(in_offsets, in_sources))
+    }
+
+    /// The same graph with the reverse of every edge; edges that are there both ways stay as they are. Also tells, for
+    /// each edge id, which edge of this graph it comes from, so that edge attributes can follow.
+    pub fn undirected(&self) -> Result<(Self, Vec<u32>), DataError> {
+        let edges = EdgeList { src: self.in_sources.to_vec(), dst: self.targets() }.symmetrised();
+        let (graph, mut origin) = Self::from_edges_with_origin(self.num_nodes(), &edges.src, &edges.dst)?;
+        let own = self.num_edges() as u32;
+        origin.iter_mut().filter(|edge| **edge >= own).for_each(|edge| *edge -= own);
+        Ok((graph.like(self).marked_undirected(), origin))
+    }
+
+    /// True where the edges were made to go both ways by [`Graph::undirected`], also if some were left out afterwards.
+    pub fn is_undirected(&self) -> bool {
+        self.is_undirected
+    }
+
+    /// Notes that every edge has its reverse.
+    pub(crate) fn marked_undirected(self) -> Self {
+        Self { is_undirected: true, ..self }
+    }
+
+    /// The same graph; blocks made of it will have an edge from every node to itself, or no longer. These self-loops
+    /// are not edges of the graph: they have no ids, and where a node has one of its own, none is added.
+    #[must_use]
+    pub fn with_self_loops(self, added: bool) -> Self {
+        Self { adds_self_loops: added, ..self }
+    }
+
+    /// True where blocks have an edge from every node to itself.
+    pub fn adds_self_loops(&self) -> bool {
+        self.adds_self_loops
+    }
+
+    /// Other edges of a graph that was changed in the same ways as `other`.
+    pub(crate) fn like(self, other: &Self) -> Self {
+        Self { is_undirected: other.is_undirected, adds_self_loops: other.adds_self_loops, ..self }
+    }
+
+    /// True where the edges lie in a mapped file.
+    pub fn is_mapped(&self) -> bool {
+        self.in_sources.file().is_some()
     }
 
     fn by_source(&self) -> &BySource {

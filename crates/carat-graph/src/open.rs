@@ -1,13 +1,11 @@
 //! Opens what a user gave as `--data`: a name in the catalogue, or a path.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::path::Path;
 
-use crate::catalogue::{self, Entry, Layout};
+use crate::catalogue::{self, Entry};
 use crate::files::plain_or_gz;
-use crate::npy::no_archive;
-use crate::readers::{EdgePlace, carat, folder, geom_gcn, npz, ogb, planetoid, syn_cora, tudataset};
+use crate::readers::layout::Place;
+use crate::readers::{EdgePlace, carat};
 use crate::{DataError, Dataset};
 
 /// Opens a catalogue dataset from `data_dir`, or the dataset at a path. A name in the catalogue takes precedence;
@@ -26,15 +24,10 @@ pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Datas
 /// checksums.
 pub fn open_verified(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     let path = Path::new(data);
-    if catalogue::find(data).is_none() && path.is_file() && is_carat(path) {
+    if catalogue::find(data).is_none() && carat::is_one_or_was(path) {
         return carat::verify(path);
     }
     open(data, data_dir)
-}
-
-/// By its first bytes, or by its ending, so that a damaged one is reported as what it was.
-fn is_carat(path: &Path) -> bool {
-    carat::is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat"))
 }
 
 fn open_to(data: &str, data_dir: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
@@ -42,10 +35,9 @@ fn open_to(data: &str, data_dir: &Path, edges: EdgePlace<'_>) -> Result<Dataset,
         return open_entry(&entry, data_dir);
     }
     let path = Path::new(data);
-    if path.is_dir() {
-        open_folder(path, edges)
-    } else if path.is_file() {
-        open_file(path, edges)
+    if path.is_dir() || path.is_file() {
+        let (layout, name) = Place::new(path)?.recognise()?;
+        layout.read(path, &name, edges)
     } else if path.components().count() > 1
         || path.extension().is_some_and(|ending| ending == "npz" || ending == "carat")
     {
@@ -65,18 +57,10 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
         )));
     }
     let not_downloaded = || DataError::NotDownloaded { name: entry.name.clone(), data_dir: data_dir.to_path_buf() };
-    let first = entry.files.first().ok_or_else(not_downloaded)?;
     if entry.files.iter().all(|file| plain_or_gz(&data_dir.join(&file.path)).is_none()) {
         return Err(not_downloaded());
     }
-    let shared = data_dir.join(entry.layout.name());
-    let read = match entry.layout {
-        Layout::Planetoid => planetoid::read(&shared, &entry.name),
-        Layout::GeomGcn => geom_gcn::read(&shared, &entry.name),
-        Layout::SynCora => syn_cora::read(&data_dir.join(&first.path)),
-        Layout::Ogb => ogb::read(&data_dir.join(&entry.name), &entry.name),
-        Layout::TuDataset => tudataset::read(&shared.join(&entry.name), &entry.name),
-    };
+    let read = entry.layout.read(&data_dir.join(&entry.at), &entry.name, EdgePlace::Memory);
     match read {
         // A file is missing: downloading the rest will help.
         Err(_) if !entry.is_present(data_dir) => Err(not_downloaded()),
@@ -89,71 +73,10 @@ pub fn open_entry(entry: &Entry, data_dir: &Path) -> Result<Dataset, DataError> 
     }
 }
 
-/// Opens a single file: a `.carat` by its first bytes; a `.npz` in the user's own layout or in syn-cora's, told apart
-/// by the arrays inside.
-fn open_file(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
-    if is_carat(path) {
-        return carat::read(path);
-    }
-    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz")) {
-        let advice = "give a .npz or .carat file, or a folder with edges.csv and nodes.csv (or .parquet)";
-        return Err(DataError::malformed(path, format!("this kind of file is not a dataset; {advice}")));
-    }
-    let file = File::open(path).map_err(|e| DataError::read(path, e))?;
-    let zip = zip::ZipArchive::new(std::io::BufReader::new(file)).map_err(|e| no_archive(path, e))?;
-    let is_syn_cora = zip.index_for_name("adj_indptr.npy").is_some();
-    drop(zip);
-    if is_syn_cora { syn_cora::read(path) } else { npz::read_to(path, edges) }
-}
-
-/// Opens a folder in whichever layout its files show.
-fn open_folder(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
-    let name = folder_name(path);
-    let has = |file: &str| plain_or_gz(&path.join(file)).is_some();
-    if ["edges.csv", "edges.parquet"].iter().any(|file| has(file)) {
-        return folder::read_to(path, &name, edges);
-    }
-    if has("raw/edge.csv") {
-        return ogb::read(path, &name);
-    }
-    if has("out1_graph_edges.txt") {
-        let absolute = fs::canonicalize(path).map_err(|e| DataError::read(path, e))?;
-        return match absolute.parent() {
-            Some(parent) => geom_gcn::read(parent, &name),
-            None => Err(DataError::malformed(path, "a Geom-GCN dataset must be a folder of its own")),
-        };
-    }
-    let files: Vec<String> = fs::read_dir(path)
-        .map_err(|e| DataError::read(path, e))?
-        .filter_map(|file| file.ok()?.file_name().into_string().ok())
-        .collect();
-    let between = |prefix: &str, suffix: &str| -> Vec<String> {
-        let cut = |file: &String| {
-            Some(file.strip_suffix(".gz").unwrap_or(file).strip_prefix(prefix)?.strip_suffix(suffix)?.to_string())
-        };
-        files.iter().filter_map(cut).collect()
-    };
-    match (&between("", "_A.txt")[..], &between("ind.", ".graph")[..]) {
-        ([set], _) => tudataset::read(path, set),
-        ([], [dataset]) => planetoid::read(path, dataset),
-        ([], []) => Err(DataError::malformed(
-            path,
-            "no dataset found: a folder needs edges.csv and nodes.csv (or .parquet), OGB's raw/edge.csv.gz, \
-             Geom-GCN's out1_*.txt, Planetoid's ind.*, or TUDataset's *_A.txt",
-        )),
-        _ => Err(DataError::malformed(path, "several datasets in one folder; give each a folder of its own")),
-    }
-}
-
-/// The folder's own name, also for `.` and `data/..`.
-fn folder_name(path: &Path) -> String {
-    let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    absolute.file_name().and_then(OsStr::to_str).unwrap_or("dataset").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn errors_say_what_to_do() {

@@ -55,7 +55,8 @@ fn last_layer_attention(network: &Network<f32>, dataset: &Dataset) -> Vec<f64> {
     let input = Input::new(dataset.features(), blocks.nodes());
     let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
     let of_heads = pass.attention(layers - 1).chunks_exact(heads);
-    of_heads.map(|alphas| alphas.iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64).collect()
+    let own = of_heads.enumerate().filter(|(e, _)| blocks.is_own(*e));
+    own.map(|(_, alphas)| alphas.iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64).collect()
 }
 
 #[cfg(test)]

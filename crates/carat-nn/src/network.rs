@@ -258,7 +258,7 @@ impl<T: Real> Network<T> {
             shape: self.config.shape(),
             parameters: &self.parameters[self.places.layers[layer].clone()],
             h,
-            edges: LayerEdges { ids: blocks.edge_ids(), features: &[], dropout },
+            edges: LayerEdges { keys: blocks.edge_keys(), features: &[], dropout },
         }
     }
 }

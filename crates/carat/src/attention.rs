@@ -31,8 +31,8 @@ pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usi
     let mut means = Vec::with_capacity(dataset.graph().num_edges());
     for_all_nodes(network, dataset, batch_size, |pass| {
         // Every layer's block begins with the targets' own in-edges, which are in the order of their ids.
-        let edges = pass.blocks().layer(layers - 1).num_edges();
-        means.extend((0..edges).map(|e| {
+        let edges = 0..pass.blocks().layer(layers - 1).num_edges();
+        means.extend(edges.filter(|&e| pass.blocks().is_own(e)).map(|e| {
             let alpha = (0..layers).flat_map(|l| &pass.attention(l)[e * heads..(e + 1) * heads]);
             alpha.sum::<f32>() / (layers * heads) as f32
         }));

@@ -1,5 +1,6 @@
 //! Settings applied to data: checks, and sizes of models.
 
+mod graph;
 mod models;
 mod splits;
 

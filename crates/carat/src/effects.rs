@@ -285,7 +285,7 @@ impl EdgeEffects {
         let mut row = Vec::new();
         for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(pass.config().classes)) {
             let entity = blocks.entity_of(deletion.target as usize);
-            let (reference, degree) = (references[entity], blocks.entity_edges(entity).len());
+            let (reference, degree) = (references[entity], blocks.num_own_edges(entity));
             let (with, without) = (reference.log_loss, reference.log_loss(scores, &mut row)?);
             let log_rho = log_ratio(without.max(floor), with.max(floor));
             if let Some(graph) = &mut self.graph {

@@ -271,11 +271,16 @@ fn add_targets(sum: &mut CoherenceSum, dataset: &Dataset, blocks: &Blocks, atten
         let Some(own) = dataset.labels().get(node) else { continue };
         same.clear();
         alphas.clear();
-        for e in block.offsets()[j]..block.offsets()[j + 1] {
+        for e in (block.offsets()[j]..block.offsets()[j + 1]).filter(|&e| blocks.is_own(e)) {
             let neighbour = blocks.nodes()[block.sources()[e] as usize];
             same.push(dataset.labels().get(neighbour) == Some(own));
             let mean = attention[e * heads..(e + 1) * heads].iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64;
             alphas.push(mean);
+        }
+        // An added self-loop takes part of the attention; among the data's edges the rest is the whole.
+        if alphas.len() < block.in_neighbours(j).len() {
+            let whole: f64 = alphas.iter().sum();
+            alphas.iter_mut().filter(|_| whole > 0.0).for_each(|alpha| *alpha /= whole);
         }
         sum.add(&same, &alphas);
     }

@@ -155,8 +155,8 @@ impl<'a> Predictions<'a> {
     }
 }
 
-/// One row per edge, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first. Edges in the
-/// order of their ids.
+/// One row per edge of the data, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first.
+/// Edges in the order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
     check_width(network.config().features, dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
@@ -169,7 +169,7 @@ pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -
         // Every layer's block begins with the targets' own in-edges, and attention to a target needs no others.
         let block = blocks.layer(layers - 1);
         for (j, &node) in blocks.targets().iter().enumerate() {
-            for e in block.offsets()[j]..block.offsets()[j + 1] {
+            for e in (block.offsets()[j]..block.offsets()[j + 1]).filter(|&e| blocks.is_own(e)) {
                 for l in 0..layers {
                     for k in 0..heads {
                         src.push(blocks.nodes()[block.sources()[e] as usize]);

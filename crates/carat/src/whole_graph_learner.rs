@@ -70,6 +70,7 @@ impl WholeGraphLearner {
     ) -> Result<Self, Error> {
         config.check()?;
         one_graph(dataset)?;
+        config.check_prepared(dataset)?;
         check_width(model.features(), dataset)?;
         check_classes(model.classes(), dataset)?;
         let len = model.parameters().len();

@@ -89,6 +89,8 @@ fn flag(setting: &'static Setting, value_name: &'static str) -> Arg {
         .value_parser(checked)
         .allow_negative_numbers(setting.may_be_negative);
     let arg = if setting.is_of_regulariser { arg.help_heading(REGULARISER) } else { arg };
+    let arg =
+        if setting.is_switch { arg.num_args(0..=1).require_equals(true).default_missing_value("true") } else { arg };
     if setting.is_list { arg.value_delimiter(',').action(ArgAction::Append) } else { arg }
 }
 

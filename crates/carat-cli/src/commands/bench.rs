@@ -84,7 +84,7 @@ impl Timed {
         let config = self.train.config(None)?;
         let time = Duration::try_from_secs_f64(self.seconds)
             .map_err(|_| Failure::input(format!("--seconds {} is not a length of time", self.seconds)))?;
-        let dataset = carat_graph::open(&config.data.name, &self.data_folder.path())?;
+        let dataset = config.open(None, &self.data_folder.path())?;
         let split = config.choose_split(&dataset)?;
         Ok(with_threads(self.threads.threads, || work(&dataset, &split, &config, self.steps.max(1), time))??)
     }

@@ -150,7 +150,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     };
     settings.check()?;
     let data = args.data.as_deref().map_or_else(|| common_data(&args, &base_config, &config), Ok)?;
-    let dataset = carat_graph::open(data, &args.data_folder.path())?;
+    if !same_graph(&base_config, &config) {
+        return Err(Failure::input(
+            "the runs read different edges: undirected and self-loops must be the same in both to compare them",
+        ));
+    }
+    let dataset = config.open(Some(data), &args.data_folder.path())?;
     let runs = compared_runs(&base_config, &config);
     let (changes, found) = with_threads(args.threads.threads, || {
         let changes = compare(&base, &car, &dataset, &settings)?;
@@ -160,6 +165,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let files = write(&args, target, changes, &dataset, &report(&found, &runs))?;
     let printed = Printed { out: args.out.display().to_string(), files, runs, found };
     output::show(args.printed.json, &printed, || text(&printed, target))
+}
+
+/// True where both runs change the data's edges in the same way.
+fn same_graph(base: &TrainConfig, car: &TrainConfig) -> bool {
+    (base.data.undirected, base.data.self_loops) == (car.data.undirected, car.data.self_loops)
 }
 
 /// The dataset of both runs.

@@ -44,8 +44,7 @@ impl RunTable {
         check_ending(&self.out)?;
         output::check_folder(&self.out)?;
         let (config, model) = open(&RunFolder::new(&self.run))?;
-        let data = self.data.as_deref().unwrap_or(&config.data.name);
-        let dataset = carat_graph::open(data, &self.data_folder.path())?;
+        let dataset = config.open(self.data.as_deref(), &self.data_folder.path())?;
         config.task_for(&dataset)?;
         let (table, beside) = with_threads(self.threads.threads, || make(model, &dataset, &config))??;
         table.write(&self.out)?;

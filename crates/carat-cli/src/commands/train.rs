@@ -98,7 +98,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     let folder = RunFolder::new(args.out.unwrap_or_else(|| default_folder(&config)));
-    let dataset = carat_graph::open(&config.data.name, &args.data_folder.path())?;
+    let dataset = config.open(None, &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
     let progress = Progress::new("epochs");
     let mut best = f64::INFINITY;

@@ -82,6 +82,18 @@ pub fn syn_cora_arrays() -> Vec<Array<'static>> {
     ]
 }
 
+/// The same shape of graph as Platonov et al. store it.
+pub fn heterophilous_arrays() -> Vec<Array<'static>> {
+    vec![
+        ("node_features", "<f4", &[4, 2], f32s(&[1.0, 0.0, 0.5, 1.0, 0.0, 1.0, 1.0, 1.0])),
+        ("node_labels", "<i8", &[4], i64s(&[0, 1, 0, -1])),
+        ("edges", "<i8", &[3, 2], i64s(&[0, 1, 2, 3, 2, 0])),
+        ("train_masks", "|b1", &[2, 4], vec![1, 0, 0, 0, 0, 1, 0, 0]),
+        ("val_masks", "|b1", &[2, 4], vec![0, 1, 0, 0, 1, 0, 0, 0]),
+        ("test_masks", "|b1", &[2, 4], vec![0, 0, 1, 0, 0, 0, 1, 0]),
+    ]
+}
+
 /// A folder of CSV tables, with named nodes and classes.
 pub fn folder() -> Files {
     files([

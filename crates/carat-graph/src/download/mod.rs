@@ -23,6 +23,9 @@ use fetch::{Expected, FetchError, Fetcher, Job};
 /// How much an archive may hold besides the files we want: a licence, a read-me, labels we do not use.
 const ARCHIVE_ALLOWANCE: u64 = 16 << 20;
 
+/// The largest file that is fetched without knowing its size.
+const MOST_UNKNOWN: u64 = 256 << 20;
+
 /// How to fetch.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -152,7 +155,7 @@ fn sort_out<'a>(
 /// True when the file, or the file with `.gz` behind it, holds what the catalogue says.
 pub fn is_intact(file: &FileEntry, data_dir: &Path) -> Result<bool, DataError> {
     let plain = data_dir.join(&file.path);
-    let wanted = &file.fingerprint;
+    let Some(wanted) = &file.fingerprint else { return is_archive(&plain) };
     let opened = |path: &Path| match File::open(path) {
         Ok(handle) => Ok(Some(handle)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -170,6 +173,15 @@ pub fn is_intact(file: &FileEntry, data_dir: &Path) -> Result<bool, DataError> {
             Ok(fingerprint(MultiGzDecoder::new(io::BufReader::new(handle)), wanted.size).is_ok_and(|f| f == *wanted))
         }
         None => Ok(false),
+    }
+}
+
+/// True for an archive whose table of contents, which stands at its end, is there.
+fn is_archive(path: &Path) -> Result<bool, DataError> {
+    match File::open(path) {
+        Ok(file) => Ok(zip::ZipArchive::new(io::BufReader::new(file)).is_ok()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(DataError::read(path, e)),
     }
 }
 
@@ -234,15 +246,15 @@ impl Session<'_> {
     ) -> Result<(), DataError> {
         if let Some(mirror) = &self.options.mirror {
             let address = format!("{}/{}", mirror.trim_end_matches('/'), file.path);
-            return match (self.fetch_file(&address, &file.path, &file.fingerprint, report), &file.packed) {
+            return match (self.fetch_file(&address, &file.path, file.fingerprint.as_ref(), report), &file.packed) {
                 (Err(FetchError::Missing(_)), Some(packed)) => {
-                    Ok(self.fetch_file(&format!("{address}.gz"), &format!("{}.gz", file.path), packed, report)?)
+                    Ok(self.fetch_file(&format!("{address}.gz"), &format!("{}.gz", file.path), Some(packed), report)?)
                 }
                 (result, _) => Ok(result?),
             };
         }
         match &file.source {
-            Source::Address(address) => Ok(self.fetch_file(address, &file.path, &file.fingerprint, report)?),
+            Source::Address(address) => Ok(self.fetch_file(address, &file.path, file.fingerprint.as_ref(), report)?),
             Source::Archive { address, .. } => {
                 // Fetched along with an earlier member of the same archive.
                 if is_intact(file, self.data_dir)? {
@@ -263,21 +275,20 @@ impl Session<'_> {
         &self,
         address: &str,
         path: &str,
-        wanted: &Fingerprint,
+        wanted: Option<&Fingerprint>,
         report: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), FetchError> {
         let target = self.data_dir.join(path);
         let part = self.part_of(&target)?;
-        let job = Job { address, what: path, part: &part, expected: Expected::Exactly(wanted.size) };
+        let expected = wanted.map_or(Expected::AtMost(MOST_UNKNOWN), |wanted| Expected::Exactly(wanted.size));
+        let job = Job { address, what: path, part: &part, expected };
         let pieced = self.fetcher.fetch(job, report)?;
-        let mut found = fingerprint_of(&part)?;
-        if found != *wanted && pieced {
+        if !is_as_wanted(&part, wanted)? && pieced {
             // The beginning may come from another version of the file, or from a damaged attempt.
             discard(&part)?;
             self.fetcher.fetch(job, report)?;
-            found = fingerprint_of(&part)?;
         }
-        install(&part, &target, wanted, found)?;
+        install(&part, &target, wanted)?;
         report(Event::Finished { path });
         Ok(())
     }
@@ -290,7 +301,8 @@ impl Session<'_> {
     ) -> Result<(), DataError> {
         let own_name = address.rsplit('/').next().unwrap_or("archive.zip");
         let part = self.part_of(&self.data_dir.join(own_name))?;
-        let wanted: u64 = members.iter().map(|file| file.fingerprint.size).sum();
+        let size = |file: &FileEntry| file.fingerprint.as_ref().map_or(MOST_UNKNOWN, |known| known.size);
+        let wanted: u64 = members.iter().map(|file| size(file)).sum();
         let expected = Expected::AtMost(wanted.saturating_add(ARCHIVE_ALLOWANCE));
         let job = Job { address, what: address, part: &part, expected };
         let mut result = Ok(());
@@ -301,11 +313,11 @@ impl Session<'_> {
                 let Source::Archive { member, .. } = &file.source else { return Ok(()) };
                 let target = self.data_dir.join(&file.path);
                 let member_part = self.part_of(&target)?;
-                if let Err(error) = unpack::member(&part, address, member, &member_part, file.fingerprint.size) {
+                if let Err(error) = unpack::member(&part, address, member, &member_part, size(file)) {
                     discard(&member_part)?;
                     return Err(error);
                 }
-                install(&member_part, &target, &file.fingerprint, fingerprint_of(&member_part)?)?;
+                install(&member_part, &target, file.fingerprint.as_ref())?;
                 report(Event::Finished { path: &file.path });
                 Ok(())
             });
@@ -334,12 +346,19 @@ fn fingerprint_of(path: &Path) -> Result<Fingerprint, DataError> {
     File::open(path).and_then(|file| fingerprint(file, u64::MAX)).map_err(|e| DataError::read(path, e))
 }
 
+fn is_as_wanted(path: &Path, wanted: Option<&Fingerprint>) -> Result<bool, DataError> {
+    wanted.map_or_else(|| is_archive(path), |wanted| Ok(fingerprint_of(path)? == *wanted))
+}
+
 /// Renames a finished part to its final name, or deletes it if its contents are wrong.
-fn install(part: &Path, target: &Path, wanted: &Fingerprint, found: Fingerprint) -> Result<(), DataError> {
-    if found != *wanted {
+fn install(part: &Path, target: &Path, wanted: Option<&Fingerprint>) -> Result<(), DataError> {
+    if !is_as_wanted(part, wanted)? {
+        let found = fingerprint_of(part)?.sha256;
         discard(part)?;
-        let (expected, found) = (wanted.sha256.clone(), found.sha256);
-        return Err(DataError::Checksum { path: target.to_path_buf(), expected, found });
+        return Err(match wanted {
+            Some(wanted) => DataError::Checksum { path: target.to_path_buf(), expected: wanted.sha256.clone(), found },
+            None => DataError::malformed(target, "what was fetched is no archive; try again, or use --mirror URL"),
+        });
     }
     let file = File::options().write(true).open(part).map_err(|e| DataError::write(part, e))?;
     file.sync_all().map_err(|e| DataError::write(part, e))?;

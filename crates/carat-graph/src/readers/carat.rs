@@ -14,13 +14,28 @@ use bytemuck::Pod;
 
 use crate::carat_file::{Kind, MAGIC, Section, read_head, u64_at};
 use crate::labels::MAX_CLASSES;
+use crate::readers::layout::Layout;
 use crate::storage::Map;
-use crate::{CsrMatrix, DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split, Storage};
+use crate::{
+    CsrMatrix, DataError, Dataset, DatasetParts, EdgeFeatures, Features, Flags, Graph, Labels, Split, Storage,
+};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "carat",
+    sign: "",
+    find: |place| place.itself_if(is_one_or_was(place.path())),
+    read: |path, _, _| read(path),
+};
 
 /// True where the file begins as a `.carat` file does, whatever its name.
 pub(crate) fn is_one(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+}
+
+/// By its first bytes, or by its ending, so that a damaged one is reported as what it was.
+pub(crate) fn is_one_or_was(path: &Path) -> bool {
+    path.is_file() && (is_one(path) || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("carat")))
 }
 
 /// Opens a dataset. Its graph, features and labels stay in the file.
@@ -38,6 +53,7 @@ pub fn verify(path: &Path) -> Result<Dataset, DataError> {
     file.check_all_checksums()?;
     let dataset = file.dataset().map_err(|e| e.in_file(path))?;
     dataset.features().check()?;
+    dataset.edge_features().map_or(Ok(()), EdgeFeatures::check)?;
     Ok(dataset)
 }
 
@@ -129,6 +145,8 @@ impl OpenFile {
         let sizes = self.sizes()?;
         let offsets = self.mapped(Kind::InOffsets, Some(sizes.nodes + 1))?;
         let graph = Graph::from_unchecked_csr(offsets, self.mapped(Kind::Sources, Some(sizes.edges))?)?;
+        let is_undirected = self.optional(Kind::Undirected, |bytes| Some(u64_at(bytes, 0)? == 1))?.unwrap_or(false);
+        let graph = if is_undirected { graph.marked_undirected() } else { graph };
         let features = self.features(&sizes)?;
         let labels = Labels::mapped(self.mapped(Kind::Labels, None)?, sizes.classes)?;
         let mut parts = DatasetParts::new(sizes.name, graph, features, labels);
@@ -141,6 +159,11 @@ impl OpenFile {
         parts.node_authors = self.optional(Kind::NodeAuthors, |bytes| texts(bytes, sizes.nodes))?;
         if self.find(Kind::Spurious).is_some() {
             parts.spurious = Some(Flags::from_words(self.mapped(Kind::Spurious, None)?, sizes.edges)?);
+        }
+        if let Some(names) = self.optional(Kind::EdgeColumns, counted_texts)? {
+            let count = sizes.edges.checked_mul(names.len());
+            let count = count.ok_or_else(|| DataError::Invalid("too many edge features to exist".into()))?;
+            parts.edge_features = Some(EdgeFeatures::new(names, self.mapped(Kind::EdgeFeatures, Some(count))?)?);
         }
         parts.graph_offsets = self.optional(Kind::GraphOffsets, u32s)?;
         Dataset::new(parts)
@@ -214,6 +237,11 @@ fn splits(bytes: &[u8]) -> Option<Vec<Split>> {
         .map(|k| Some(Split { train: list(3 * k)?, val: list(3 * k + 1)?, test: list(3 * k + 2)? }))
         .collect();
     splits.filter(|_| rest.is_empty())
+}
+
+/// A number of texts, and then they.
+fn counted_texts(bytes: &[u8]) -> Option<Vec<String>> {
+    texts(bytes.get(8..)?, usize::try_from(u64_at(bytes, 0)?).ok()?)
 }
 
 /// Where every text ends, and the texts.

@@ -3,7 +3,7 @@
 //! | file | columns |
 //! |---|---|
 //! | `nodes` | `id` (text or number), `label`; optional `name`, `year`, `authors`, `split`; all others are features |
-//! | `edges` | `src`, `dst`; optional `spurious`; others are not read |
+//! | `edges` | `src`, `dst`; optional `spurious`; all others are features of the edges (`edge_columns.rs`) |
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
 //!
 //! `authors` are names with `;` between them. Instead of `split` there may be `split_0`, `split_1` and so on.
@@ -12,6 +12,7 @@
 //! missing. Labels that are all whole numbers below a million are class numbers; otherwise the classes are numbered in
 //! the order of their names, unless `classes` gives another. Self-loops are kept; of repeated edges the first counts.
 
+mod edge_columns;
 mod ids;
 mod labels;
 mod nodes;
@@ -20,9 +21,11 @@ use std::path::{Path, PathBuf};
 
 use crate::edge_sorter::EdgeSorter;
 use crate::readers::EdgePlace;
+use crate::readers::layout::Layout;
 use crate::readers::rows::{Cell, Row, RowFile};
 use crate::table::TableFormat;
-use crate::{DataError, Dataset, DatasetParts, EdgeList, Flags, Graph};
+use crate::{DataError, Dataset, DatasetParts, EdgeFeatures, EdgeList, Flags, Graph};
+use edge_columns::EdgeColumns;
 use ids::Ids;
 use labels::Classes;
 use nodes::Nodes;
@@ -31,6 +34,13 @@ pub(crate) use labels::is_missing as is_missing_label;
 
 /// The file name endings of a table.
 pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::CsvGz, TableFormat::Parquet];
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "tables",
+    sign: "edges.csv and nodes.csv (or .parquet)",
+    find: |place| place.itself_if(place.has_file("edges.csv") || place.has_file("edges.parquet")),
+    read: read_to,
+};
 
 /// Reads a folder of tables; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
@@ -46,7 +56,8 @@ pub(crate) fn read_to(folder: &Path, name: &str, place: EdgePlace<'_>) -> Result
     let edges_path = require(folder, "edges")?;
     let classes = find(folder, "classes")?.map(|path| Classes::read(&path)).transpose()?;
     let nodes = Nodes::read(&nodes_path, classes)?;
-    let (graph, spurious) = read_edges(&edges_path, &nodes.ids, place)?;
+    let columns = EdgeColumns::of(&edges_path, &["src", "dst", "spurious"])?;
+    let (graph, spurious, edge_features) = read_edges(&edges_path, &nodes.ids, columns, place)?;
 
     let mut parts = DatasetParts::new(name, graph, nodes.features, nodes.labels);
     parts.splits = nodes.splits;
@@ -55,6 +66,7 @@ pub(crate) fn read_to(folder: &Path, name: &str, place: EdgePlace<'_>) -> Result
     parts.node_years = nodes.years.map(Into::into);
     parts.node_authors = nodes.authors;
     parts.spurious = spurious;
+    parts.edge_features = edge_features;
     Dataset::new(parts).map_err(|e| e.in_file(&nodes_path))
 }
 
@@ -79,29 +91,40 @@ fn require(folder: &Path, stem: &str) -> Result<PathBuf, DataError> {
     })
 }
 
-fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<(Graph, Option<Flags>), DataError> {
-    let file = EdgeFile::open(path, ids)?;
+fn read_edges(
+    path: &Path,
+    ids: &Ids,
+    mut columns: Option<EdgeColumns>,
+    place: EdgePlace<'_>,
+) -> Result<(Graph, Option<Flags>, Option<EdgeFeatures>), DataError> {
+    let further = columns.as_ref().map_or(&[][..], |columns| &columns.places);
+    let file = EdgeFile::open(path, ids, further)?;
     let has_spurious = file.has_spurious;
     match place {
-        EdgePlace::Memory => {
+        EdgePlace::Disk(folder) if columns.is_none() => {
+            let mut sorter = EdgeSorter::new(ids.len(), folder)?;
+            file.for_each(|src, dst, mark, _| sorter.push(src, dst, mark))?;
+            let (graph, flags) = sorter.finish()?;
+            Ok((graph, has_spurious.then_some(flags), None))
+        }
+        // Rows of edge features are in memory in any case, and follow their edges there.
+        _ => {
             let (mut edges, mut marks) = (EdgeList::default(), Vec::new());
-            file.for_each(|src, dst, mark| {
+            file.for_each(|src, dst, mark, row| {
                 edges.push(src, dst);
                 if has_spurious {
                     marks.push(mark);
+                }
+                if let Some(columns) = &mut columns {
+                    columns.add(|k| row.cell(2 + usize::from(has_spurious) + k));
                 }
                 Ok(())
             })?;
             let (graph, origin) =
                 Graph::from_edges_with_origin(ids.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(path))?;
             let marks = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
-            Ok((graph, marks))
-        }
-        EdgePlace::Disk(folder) => {
-            let mut sorter = EdgeSorter::new(ids.len(), folder)?;
-            file.for_each(|src, dst, mark| sorter.push(src, dst, mark))?;
-            let (graph, flags) = sorter.finish()?;
-            Ok((graph, has_spurious.then_some(flags)))
+            let features = columns.map(|columns| columns.finish(&origin)).transpose().map_err(|e| e.in_file(path))?;
+            Ok((graph, marks, features))
         }
     }
 }
@@ -115,15 +138,20 @@ struct EdgeFile<'a> {
 }
 
 impl<'a> EdgeFile<'a> {
-    fn open(path: &Path, ids: &'a Ids) -> Result<Self, DataError> {
+    fn open(path: &Path, ids: &'a Ids, further: &[usize]) -> Result<Self, DataError> {
         let file = RowFile::open(path)?;
         let mut wanted = vec![file.require("src")?, file.require("dst")?];
         let has_spurious = file.find("spurious").map(|at| wanted.push(at)).is_some();
+        wanted.extend_from_slice(further);
         Ok(Self { file, wanted, has_spurious, ids })
     }
 
-    /// Visits every edge in order: its source, its target, and whether it is marked as spurious.
-    fn for_each(self, mut visit: impl FnMut(u32, u32, bool) -> Result<(), DataError>) -> Result<(), DataError> {
+    /// Visits every edge in order: its source, its target, whether it is marked as spurious, and its row, where further
+    /// columns come last.
+    fn for_each(
+        self,
+        mut visit: impl FnMut(u32, u32, bool, &Row<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
         let Self { file, wanted, has_spurious, ids } = self;
         let end = |row: &Row<'_>, k: usize, column: &str| {
             let cell = row.cell(k);
@@ -136,7 +164,7 @@ impl<'a> EdgeFile<'a> {
             let (src, dst) = (end(row, 0, "src")?, end(row, 1, "dst")?);
             let unclear = || row.error("spurious must be 0, 1, true or false");
             let mark = has_spurious && flag(row.cell(2)).ok_or_else(unclear)?;
-            visit(src, dst, mark)
+            visit(src, dst, mark, row)
         })
     }
 }

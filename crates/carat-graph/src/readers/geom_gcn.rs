@@ -6,9 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
+use super::layout::Layout;
 use crate::files::TextFile;
 use crate::npy::{Array, NpzReader};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "geom-gcn",
+    sign: "Geom-GCN's out1_*.txt",
+    find: |place| place.itself_if(place.has_file("out1_graph_edges.txt")),
+    read: |path, name, _| read_beside_splits(path, name),
+};
 
 /// The highest split number looked for; the published sets have ten splits.
 const MAX_SPLITS: usize = 100;
@@ -23,6 +31,15 @@ pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     let mut parts = DatasetParts::new(name, graph, features, labels);
     parts.splits = read_splits(&folder.join("splits"), name, num_nodes)?;
     Dataset::new(parts).map_err(|e| e.in_file(folder.join(name)))
+}
+
+/// Reads the graph in a folder of its own, with `splits/` beside it.
+fn read_beside_splits(path: &Path, name: &str) -> Result<Dataset, DataError> {
+    let absolute = std::fs::canonicalize(path).map_err(|e| DataError::read(path, e))?;
+    match absolute.parent() {
+        Some(parent) => read(parent, name),
+        None => Err(DataError::malformed(path, "a Geom-GCN dataset must be a folder of its own")),
+    }
 }
 
 /// One line of the node file: its node, where its features lie in the common list, and its label.

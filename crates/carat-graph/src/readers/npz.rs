@@ -7,17 +7,28 @@
 //! | `y` | `[N]` | classes from 0; -1 or NaN where missing |
 //! | `train_mask`, `val_mask`, `test_mask` | `[N]` or `[S, N]` | optional, all three or none: one split or S of them |
 //!
+//! `edge_attr`, `[E, D]` or `[E]`, and `edge_weight`, `[E]`, hold features of the edges, in the order of `edge_index`;
+//! `edge_names` may name the columns of `edge_attr`.
+//!
 //! [`crate::writers::npz`] also writes what else the dataset has: `num_classes`, `node_names`, `class_names`,
 //! `node_years`, `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of
 //! `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per graph.
 
 use std::path::Path;
 
+use super::layout::Layout;
 use super::{EdgePlace, csr};
 use crate::edge_sorter::EdgeSorter;
 use crate::labels::MAX_CLASSES;
 use crate::npy::{Array, ArrayStream, Kind, NpzReader};
-use crate::{DataError, Dataset, DatasetParts, Features, Flags, Graph, Labels, Split};
+use crate::{DataError, Dataset, DatasetParts, EdgeFeatures, Features, Flags, Graph, Labels, Split};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "npz",
+    sign: "",
+    find: |place| place.itself_if(place.is_archive()),
+    read: |path, _, edges| read_to(path, edges),
+};
 
 /// Reads a dataset; its name is the stem of the file's.
 ///
@@ -41,10 +52,15 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
         let problem = format!("{} labels for {num_nodes} rows of features; -1 stands for a missing one", labels.len());
         return Err(npz.error("y", problem));
     }
-    let splits = read_splits(&mut npz, num_entities)?;
-    let (graph, spurious) = match edges {
-        EdgePlace::Memory => read_graph(&mut npz, num_nodes)?,
-        EdgePlace::Disk(folder) => sort_graph(&mut npz, EdgeSorter::new(num_nodes, folder)?)?,
+    let splits = read_splits(&mut npz, MASKS, num_entities)?;
+    // Rows of edge features are in memory in any case, and follow their edges there.
+    let has_features = npz.has("edge_attr") || npz.has("edge_weight");
+    let (graph, spurious, edge_features) = match edges {
+        EdgePlace::Disk(folder) if !has_features => {
+            let (graph, spurious) = sort_graph(&mut npz, EdgeSorter::new(num_nodes, folder)?)?;
+            (graph, spurious, None)
+        }
+        _ => read_graph(&mut npz, num_nodes)?,
     };
 
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -55,6 +71,7 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
     parts.node_years = npz.optional("node_years", |array| Ok(whole_numbers(array, "year")?.into()))?;
     parts.node_authors = npz.optional("node_authors", Array::to_text)?;
     parts.spurious = spurious;
+    parts.edge_features = edge_features;
     parts.graph_offsets = graph_offsets;
     Dataset::new(parts).map_err(|e| e.in_file(path))
 }
@@ -91,7 +108,7 @@ fn read_features(npz: &mut NpzReader) -> Result<Features, DataError> {
     Ok(features.compacted())
 }
 
-fn dense(x: &Array) -> Result<Features, DataError> {
+pub(super) fn dense(x: &Array) -> Result<Features, DataError> {
     match *x.shape() {
         // Without columns, nothing in the file confirms the number of rows.
         [num_rows, num_columns @ 1..=usize::MAX] => Features::dense(num_rows, num_columns, x.to_f32()?),
@@ -120,7 +137,7 @@ fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, 
 }
 
 /// Classes, negative where missing.
-fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
+pub(super) fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
     if !matches!(array.shape(), [_] | [_, 1]) {
         return Err(DataError::Invalid(format!("its shape is {:?}, but one label per node is needed", array.shape())));
     }
@@ -139,8 +156,10 @@ fn signed_classes(array: &Array) -> Result<Vec<i64>, DataError> {
     array.to_f64()?.into_iter().enumerate().map(class).collect()
 }
 
-fn read_splits(npz: &mut NpzReader, num_entities: usize) -> Result<Vec<Split>, DataError> {
-    let names = ["train_mask", "val_mask", "test_mask"];
+const MASKS: [&str; 3] = ["train_mask", "val_mask", "test_mask"];
+
+/// The splits that arrays of these names hold.
+pub(super) fn read_splits(npz: &mut NpzReader, names: [&str; 3], num_entities: usize) -> Result<Vec<Split>, DataError> {
     let mut masks = Vec::new();
     for name in names {
         masks.extend(npz.optional(name, |array| mask_rows(array, num_entities))?);
@@ -149,7 +168,8 @@ fn read_splits(npz: &mut NpzReader, num_entities: usize) -> Result<Vec<Split>, D
         if masks.is_empty() {
             return Ok(Vec::new());
         }
-        let problem = "give all of train_mask, val_mask and test_mask, or none (--split-ratio then makes splits)";
+        let [train, val, test] = names;
+        let problem = format!("give all of {train}, {val} and {test}, or none (--split-ratio then makes splits)");
         return Err(DataError::malformed(npz.path(), problem));
     };
     if train.len() != val.len() || val.len() != test.len() {
@@ -187,7 +207,7 @@ fn count_edges(shape: &[usize]) -> Result<usize, DataError> {
     }
 }
 
-fn nodes(array: &Array) -> Result<Vec<u32>, DataError> {
+pub(super) fn nodes(array: &Array) -> Result<Vec<u32>, DataError> {
     let node = |v: i64| u32::try_from(v).map_err(|_| DataError::Invalid(format!("{v} is not a node")));
     array.to_i64()?.into_iter().map(node).collect()
 }
@@ -199,8 +219,11 @@ fn check_marks(shape: &[usize], edges: usize) -> Result<(), DataError> {
     Err(DataError::Invalid(format!("its shape is {shape:?}, but there are {edges} edges")))
 }
 
-/// The graph, and for each edge id whether the edge is spurious, where the file tells.
-fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Flags>), DataError> {
+/// The graph, and for each edge id whether the edge is spurious and what its features are, where the file tells.
+fn read_graph(
+    npz: &mut NpzReader,
+    num_nodes: usize,
+) -> Result<(Graph, Option<Flags>, Option<EdgeFeatures>), DataError> {
     let nodes = npz.converted("edge_index", |array| count_edges(array.shape()).and_then(|_| nodes(array)))?;
     let (src, dst) = nodes.split_at(nodes.len() / 2);
     let (graph, origin) = Graph::from_edges_with_origin(num_nodes, src, dst).map_err(|e| npz.error("edge_index", e))?;
@@ -209,7 +232,40 @@ fn read_graph(npz: &mut NpzReader, num_nodes: usize) -> Result<(Graph, Option<Fl
         let listed = array.to_bool()?;
         Ok(origin.iter().map(|&position| listed[position as usize]).collect())
     })?;
-    Ok((graph, spurious))
+    let features = edge_features(npz, src.len(), &origin)?;
+    Ok((graph, spurious, features))
+}
+
+/// The columns of `edge_attr` and then `edge_weight`, one row per edge id.
+fn edge_features(npz: &mut NpzReader, edges: usize, origin: &[u32]) -> Result<Option<EdgeFeatures>, DataError> {
+    let attributes = npz.optional("edge_attr", |array| match *array.shape() {
+        [rows] if rows == edges => Ok((1, array.to_f32()?)),
+        [rows, columns @ 1..=usize::MAX] if rows == edges => Ok((columns, array.to_f32()?)),
+        _ => Err(DataError::Invalid(format!(
+            "its shape is {:?}, but one row for each of the {edges} edges is needed",
+            array.shape()
+        ))),
+    })?;
+    let weights = npz.optional("edge_weight", |array| {
+        check_marks(array.shape(), edges)?;
+        array.to_f32()
+    })?;
+    let width = attributes.as_ref().map_or(0, |(width, _)| *width);
+    let names = npz.optional("edge_names", Array::to_text)?;
+    let mut names = names.unwrap_or_else(|| (0..width).map(|k| format!("edge_attr_{k}")).collect());
+    if names.len() != width {
+        return Err(npz.error("edge_names", format!("{} names for {width} columns of edge_attr", names.len())));
+    }
+    let of_row = |row: usize| {
+        let attributes = attributes.iter().flat_map(move |(width, values)| &values[row * width..(row + 1) * width]);
+        attributes.chain(weights.as_ref().map(|weights| &weights[row])).copied()
+    };
+    let values: Vec<f32> = origin.iter().flat_map(|&row| of_row(row as usize)).collect();
+    names.extend(weights.as_ref().map(|_| "edge_weight".to_string()));
+    if names.is_empty() {
+        return Ok(None);
+    }
+    EdgeFeatures::new(names, values).map(Some).map_err(|e| npz.error("edge_attr", e))
 }
 
 /// Edges that are in memory at a time while a list is sorted on disk.

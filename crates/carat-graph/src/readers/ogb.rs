@@ -6,9 +6,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::labels::MAX_CLASSES;
+use crate::readers::layout::Layout;
 use crate::readers::numbers::{NumberFile, read_column, read_matrix};
 use crate::readers::rows::RowFile;
 use crate::{DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "ogb",
+    sign: "OGB's raw/edge.csv.gz",
+    find: |place| place.itself_if(place.has_file("raw/edge.csv")),
+    read: |path, name, _| read(path, name),
+};
 
 /// Reads the folder that holds `raw`; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {

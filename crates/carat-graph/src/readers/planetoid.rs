@@ -7,10 +7,18 @@
 use std::path::{Path, PathBuf};
 
 use super::csr;
+use super::layout::Layout;
 use crate::files::TextFile;
 use crate::npy::Array;
 use crate::pickle::Pickle;
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels, Split};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "planetoid",
+    sign: "Planetoid's ind.*",
+    find: |place| place.files_between("ind.", ".graph"),
+    read: |path, name, _| read(path, name),
+};
 
 /// Size of the public validation split, which no file tells.
 const NUM_VALIDATION: usize = 500;

@@ -132,6 +132,14 @@ impl RowFile {
         self.columns.iter().position(|column| column == name)
     }
 
+    /// False for a column of a type that no [`Cell`] has, such as a list.
+    pub(crate) fn is_readable(&self, at: usize) -> bool {
+        match &self.source {
+            Source::Csv(_) => true,
+            Source::Parquet(reader) => Column::find(&**reader, at).is_ok(),
+        }
+    }
+
     /// The position of a column that must be there.
     pub(crate) fn require(&self, name: &str) -> Result<usize, DataError> {
         self.find(name).ok_or_else(|| {

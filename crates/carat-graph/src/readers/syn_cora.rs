@@ -3,8 +3,16 @@
 use std::path::Path;
 
 use super::csr;
+use super::layout::Layout;
 use crate::npy::{Array, NpzReader};
 use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "syn-cora",
+    sign: "",
+    find: |place| place.itself_if(place.has_array("adj_indptr")),
+    read: |path, _, _| read(path),
+};
 
 /// Reads one graph; its name is the stem of the file's. Row i of the adjacency lists where messages of node i go.
 /// Self-loops are dropped. There are no splits inside.

@@ -3,16 +3,32 @@
 //! `*_A.txt` holds pairs of nodes counted from 1, `*_graph_indicator.txt` the graph of each node counted from 1. An
 //! edge goes from the first node to the second. Self-loops and repeated edges are dropped, as PyG does. Features are
 //! the node labels as one-hot columns in ascending order, followed by the node attributes; graphs that come with
-//! neither get one constant column. The classes are the distinct graph labels in ascending order.
+//! neither get one constant column. `*_edge_labels.txt` and `*_edge_attributes.txt` become features of the edges in the
+//! same way; of repeated edges the first counts. The classes are the distinct graph labels in ascending order.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::files::plain_or_gz;
+use crate::readers::layout::Layout;
 use crate::readers::numbers::{NumberFile, read_column, read_matrix};
-use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeList, Features, Graph, Labels};
+use crate::{CsrMatrix, DataError, Dataset, DatasetParts, EdgeFeatures, EdgeList, Features, Graph, Labels};
+
+pub(super) const LAYOUT: Layout = Layout {
+    name: "tudataset",
+    sign: "TUDataset's *_A.txt",
+    find: |place| place.files_between("", "_A.txt"),
+    read: |path, name, _| read(path, name),
+};
 
 /// The most one-hot columns. With more, the "labels" are probably measurements.
 const MAX_NODE_LABELS: usize = 1_000_000;
+
+/// The same for edges, whose columns are stored one by one.
+const MAX_EDGE_LABELS: usize = 1_000;
+
+/// The most numbers about edges, 4 GiB of them.
+const MOST_EDGE_VALUES: usize = 1 << 30;
 
 /// Reads the folder of one set, such as `tudataset/MUTAG`; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
@@ -22,12 +38,16 @@ pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     let label_path = file("graph_labels");
     let (labels, class_names) = read_graph_labels(&label_path)?;
     let order = NodeOrder::read(&file("graph_indicator"), labels.len())?;
-    let edges = read_edges(&file("A"), &order)?;
-    let graph = Graph::from_edges(order.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(file("A")))?;
+    let (edges, lines) = read_edges(&file("A"), &order)?;
+    let (graph, origin) =
+        Graph::from_edges_with_origin(order.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(file("A")))?;
+    let origin: Vec<usize> = origin.iter().map(|&edge| lines.kept[edge as usize] as usize).collect();
+    let edge_features = read_edge_features(&file("edge_labels"), &file("edge_attributes"), lines.count, &origin)?;
     let features = read_features(&file("node_labels"), &file("node_attributes"), &order)?;
 
     let mut parts = DatasetParts::new(name, graph, features, labels);
     parts.class_names = Some(class_names);
+    parts.edge_features = edge_features;
     parts.graph_offsets = Some(order.offsets);
     Dataset::new(parts).map_err(|e| e.in_file(folder))
 }
@@ -120,9 +140,16 @@ impl NodeOrder {
     }
 }
 
-fn read_edges(path: &Path, order: &NodeOrder) -> Result<EdgeList, DataError> {
+/// Which lines of the list of edges became edges.
+struct Lines {
+    count: usize,
+    kept: Vec<u32>,
+}
+
+fn read_edges(path: &Path, order: &NodeOrder) -> Result<(EdgeList, Lines), DataError> {
     let mut file = NumberFile::open(path)?;
     let (mut edges, mut scratch) = (EdgeList::default(), Vec::new());
+    let mut lines = Lines { count: 0, kept: Vec::new() };
     while let Some(ends) = file.next_cells::<u32, 2>(&mut scratch)? {
         if let Some(&foreign) = ends.iter().find(|&&node| node == 0 || node as usize > order.len()) {
             return Err(file.error(format!("there is no node {foreign}; the {} nodes count from 1", order.len())));
@@ -132,9 +159,66 @@ fn read_edges(path: &Path, order: &NodeOrder) -> Result<EdgeList, DataError> {
             let [a, b] = [src, dst].map(|node| order.graph[node] + 1);
             return Err(file.error(format!("the edge joins a node of graph {a} to one of graph {b}")));
         }
-        edges.push(order.place[src], order.place[dst]);
+        if src != dst {
+            edges.push(order.place[src], order.place[dst]);
+            lines.kept.push(lines.count as u32);
+        }
+        lines.count += 1;
     }
-    Ok(edges.without_self_loops())
+    Ok((edges, lines))
+}
+
+/// Edge labels as one-hot columns and then edge attributes, for edges from these lines.
+fn read_edge_features(
+    label_path: &Path,
+    attribute_path: &Path,
+    lines: usize,
+    origin: &[usize],
+) -> Result<Option<EdgeFeatures>, DataError> {
+    let check = |path: &Path, rows: usize| match rows == lines {
+        true => Ok(()),
+        false => Err(DataError::malformed(path, format!("the file has {rows} rows for {lines} edges"))),
+    };
+    // Every column: its name, and its value for a line.
+    type Value = Box<dyn Fn(usize) -> f32>;
+    let mut columns: Vec<(String, Value)> = Vec::new();
+    if let Some(path) = plain_or_gz(label_path) {
+        let (width, values) = read_matrix::<i64>(&path)?;
+        check(&path, values.len() / width)?;
+        for k in 0..width {
+            let of_line: Vec<i64> = values.iter().skip(k).step_by(width).copied().collect();
+            let (distinct, ranks) = ranked(&of_line);
+            if distinct.len() > MAX_EDGE_LABELS {
+                return Err(DataError::malformed(&path, format!("there are more than {MAX_EDGE_LABELS} edge labels")));
+            }
+            let ranks: Rc<[u32]> = ranks.into();
+            columns.extend(distinct.into_iter().enumerate().map(|(rank, label)| {
+                let ranks = ranks.clone();
+                let value: Value = Box::new(move |line| f32::from(u8::from(ranks[line] == rank as u32)));
+                (if width == 1 { format!("label={label}") } else { format!("label_{k}={label}") }, value)
+            }));
+        }
+    }
+    if let Some(path) = plain_or_gz(attribute_path) {
+        let (width, values) = read_matrix::<f32>(&path)?;
+        check(&path, values.len() / width)?;
+        let values: Rc<[f32]> = values.into();
+        columns.extend((0..width).map(|k| {
+            let values = values.clone();
+            let value: Value = Box::new(move |line| values[line * width + k]);
+            (format!("attribute_{k}"), value)
+        }));
+    }
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    if columns.len().saturating_mul(origin.len()) > MOST_EDGE_VALUES {
+        let problem = format!("{} edges with {} features each are too many", origin.len(), columns.len());
+        return Err(DataError::malformed(label_path, problem));
+    }
+    let values: Vec<f32> = origin.iter().flat_map(|&line| columns.iter().map(move |(_, value)| value(line))).collect();
+    let names = columns.into_iter().map(|(name, _)| name).collect();
+    EdgeFeatures::new(names, values).map(Some).map_err(|e| e.in_file(attribute_path))
 }
 
 fn read_features(label_path: &Path, attribute_path: &Path, order: &NodeOrder) -> Result<Features, DataError> {

@@ -7,12 +7,13 @@ use std::path::Path;
 
 use crate::carat_file::{FileWriter, Kind};
 use crate::storage::check_machine;
-use crate::{DataError, Dataset, Features, Split, files};
+use crate::{DataError, Dataset, EdgeFeatures, Features, Split, files};
 
 /// Writes a dataset with everything it has. The same dataset always gives the same bytes.
 pub fn write(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
     check_machine(path)?;
     dataset.features().check()?;
+    dataset.edge_features().map_or(Ok(()), EdgeFeatures::check)?;
     files::write_atomically(path, |writer| sections(dataset, writer).map_err(|e| DataError::write(path, e)))
 }
 
@@ -54,6 +55,15 @@ fn sections(dataset: &Dataset, writer: impl Write + Seek) -> IoResult<()> {
     if let Some(set) = dataset.graph_set() {
         file.section(Kind::GraphOffsets, set.offsets())?;
     }
+    if let Some(features) = dataset.edge_features() {
+        file.begin(Kind::EdgeColumns)?;
+        file.append(&[features.num_columns() as u64])?;
+        append_texts(&mut file, features.names())?;
+        file.section(Kind::EdgeFeatures, features.values())?;
+    }
+    if graph.is_undirected() {
+        file.section(Kind::Undirected, &[1u64])?;
+    }
     file.finish()
 }
 
@@ -69,6 +79,10 @@ fn splits(file: &mut FileWriter<impl Write + Seek>, splits: &[Split]) -> IoResul
 /// Where every text ends, and then the texts.
 fn texts(file: &mut FileWriter<impl Write + Seek>, kind: Kind, texts: &[String]) -> IoResult<()> {
     file.begin(kind)?;
+    append_texts(file, texts)
+}
+
+fn append_texts(file: &mut FileWriter<impl Write + Seek>, texts: &[String]) -> IoResult<()> {
     let ends = texts.iter().scan(0u64, |end, text| {
         *end += text.len() as u64;
         Some(*end)

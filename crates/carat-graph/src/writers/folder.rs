@@ -128,9 +128,16 @@ fn feature_columns(features: &Features) -> Vec<Vec<f32>> {
 
 fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     let graph = dataset.graph();
-    let mut columns = vec![("src", Column::U32(graph.sources().to_vec())), ("dst", Column::U32(graph.targets()))];
+    let mut columns =
+        vec![("src".to_string(), Column::U32(graph.sources().to_vec())), ("dst".into(), Column::U32(graph.targets()))];
     if let Some(spurious) = dataset.spurious() {
-        columns.push(("spurious", Column::U32(spurious.iter().map(u32::from).collect())));
+        columns.push(("spurious".into(), Column::U32(spurious.iter().map(u32::from).collect())));
+    }
+    if let Some(features) = dataset.edge_features() {
+        features.check()?;
+        let width = features.num_columns();
+        let column = |k: usize| features.values().iter().skip(k).step_by(width).copied().collect();
+        columns.extend(features.names().iter().enumerate().map(|(k, name)| (name.clone(), Column::F32(column(k)))));
     }
     Table::new(columns)
 }

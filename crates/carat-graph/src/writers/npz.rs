@@ -4,7 +4,7 @@ use std::io::{Result as IoResult, Seek, Write};
 use std::path::Path;
 
 use crate::npy::NpzWriter;
-use crate::{DataError, Dataset, Features, Split, files};
+use crate::{DataError, Dataset, EdgeFeatures, Features, Split, files};
 
 /// Writes a dataset with everything it has but its name, which is the file's. The same dataset always gives the same
 /// bytes.
@@ -22,6 +22,7 @@ pub fn write(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
         }
     }
     dataset.features().check()?;
+    dataset.edge_features().map_or(Ok(()), EdgeFeatures::check)?;
     files::write_atomically(path, |writer| {
         let mut npz = NpzWriter::new(writer);
         write_required(&mut npz, dataset)
@@ -97,6 +98,11 @@ fn write_optional<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) ->
     }
     if let Some(spurious) = dataset.spurious() {
         npz.array("spurious", "|b1", &[spurious.len()], spurious.iter().map(|planted| [u8::from(planted)]))?;
+    }
+    if let Some(features) = dataset.edge_features() {
+        let shape = [features.num_rows(), features.num_columns()];
+        npz.array("edge_attr", "<f4", &shape, features.values().iter().map(|value| value.to_le_bytes()))?;
+        npz.text("edge_names", features.names())?;
     }
     if let Some(set) = dataset.graph_set() {
         let ends = (0..set.num_graphs()).map(|graph| set.nodes(graph).end);

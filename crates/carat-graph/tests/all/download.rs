@@ -24,7 +24,7 @@ fn fingerprint(bytes: &[u8]) -> Fingerprint {
 
 /// A dataset of one file that should hold `bytes`.
 fn entry(bytes: &[u8], source: Source) -> Entry {
-    let file = FileEntry { path: PATH.into(), fingerprint: fingerprint(bytes), packed: None, source };
+    let file = FileEntry { path: PATH.into(), fingerprint: Some(fingerprint(bytes)), packed: None, source };
     Entry { name: "test".into(), files: vec![file], ..catalogue::find("cora").unwrap() }
 }
 
@@ -338,7 +338,7 @@ fn archive_entry(server: &Server, files: &[(&str, &[u8])]) -> Entry {
         .iter()
         .map(|(name, bytes)| FileEntry {
             path: format!("tudataset/SET/{name}"),
-            fingerprint: fingerprint(bytes),
+            fingerprint: Some(fingerprint(bytes)),
             packed: None,
             source: Source::Archive { address: format!("{}/SET.zip", server.address), member: format!("SET/{name}") },
         })

@@ -5,8 +5,10 @@ mod support;
 
 mod carat_file;
 mod download;
+mod edge_features;
 mod folder;
 mod geom_gcn;
+mod heterophilous;
 mod npz;
 mod ogb;
 mod planetoid;
@@ -14,4 +16,5 @@ mod planted_shortcut;
 mod syn_cora;
 mod table;
 mod tudataset;
+mod undirected;
 mod with_edges;

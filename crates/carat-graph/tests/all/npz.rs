@@ -129,6 +129,12 @@ fn every_error_names_its_array() {
         (masks("(4,)", vec![0; 4]), "array 'train_mask': its shape is [4], but [3] or [splits, 3] is needed"),
         (masks("(3,)", vec![1, 0, 0]), "node 0 is both in train and in val"),
         (vec![("spurious", "|b1", "(2,)", vec![0, 1])], "array 'spurious': its shape is [2], but there are 3 edges"),
+        (vec![("edge_attr", "|u1", "(2, 3)", vec![0; 6])], "array 'edge_attr': its shape is [2, 3], but one row for"),
+        (vec![("edge_weight", "|u1", "(2,)", vec![0; 2])], "array 'edge_weight': its shape is [2], but there are 3"),
+        (
+            vec![("edge_attr", "|u1", "(3, 2)", vec![0; 6]), ("edge_names", "<U1", "(1,)", vec![b'a', 0, 0, 0])],
+            "array 'edge_names': 1 names for 2 columns",
+        ),
         (vec![("node_years", "<i8", "(3,)", vec![0x7f; 24])], "array 'node_years'"),
         (vec![("graph_offsets", "|u1", "(2,)", vec![0, 2])], "the graph offsets do not divide the nodes"),
         (vec![("graph_offsets", "|u1", "(0,)", vec![])], "the graph offsets do not divide the nodes"),
@@ -147,6 +153,22 @@ fn every_error_names_its_array() {
         let (_folder, path) = by_hand(&arrays);
         assert!(reader::read(&path).is_err(), "{missing}");
     }
+}
+
+#[test]
+fn edge_attributes_and_weights_are_features() {
+    let (_folder, path) = by_hand(&[
+        // The second edge comes again.
+        ("edge_index", "|u1", "(2, 3)", vec![1, 0, 0, 0, 1, 1]),
+        ("x", "|u1", "(2, 1)", vec![1, 0]),
+        ("y", "|i1", "(2,)", vec![0, 1]),
+        ("edge_attr", "|u1", "(3, 2)", vec![1, 2, 3, 4, 9, 9]),
+        ("edge_weight", "|u1", "(3,)", vec![5, 6, 9]),
+    ]);
+    let dataset = reader::read(&path).unwrap();
+    let features = dataset.edge_features().unwrap();
+    assert_eq!(features.names(), ["edge_attr_0", "edge_attr_1", "edge_weight"]);
+    assert_eq!(features.values(), [1.0, 2.0, 5.0, 3.0, 4.0, 6.0]);
 }
 
 #[test]

@@ -16,6 +16,11 @@ proptest! {
         let flags = dataset.spurious().map(|flags| ids.iter().map(|&e| flags[e]).collect::<Vec<bool>>());
         prop_assert_eq!(fewer.spurious().map(|flags| flags.iter().collect::<Vec<bool>>()), flags);
 
+        let rows = |dataset: &carat_graph::Dataset, edges: &[usize]| {
+            dataset.edge_features().map(|features| edges.iter().map(|&e| features.row(e).to_vec()).collect::<Vec<_>>())
+        };
+        prop_assert_eq!(rows(&fewer, &(0..ids.len()).collect::<Vec<_>>()), rows(&dataset, &ids));
+
         prop_assert_eq!(fewer.num_nodes(), dataset.num_nodes());
         prop_assert_eq!(fewer.features().to_dense(), dataset.features().to_dense());
         prop_assert_eq!(fewer.labels(), dataset.labels());

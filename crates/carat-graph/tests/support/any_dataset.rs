@@ -1,6 +1,6 @@
 //! Datasets with anything in them, for tests that write and read them back.
 
-use carat_graph::{CsrMatrix, Dataset, DatasetParts, Features, Graph, Labels, Split};
+use carat_graph::{CsrMatrix, Dataset, DatasetParts, EdgeFeatures, Features, Graph, Labels, Split};
 use proptest::prelude::*;
 
 /// Everything but names and features, of which layouts may change the name and the form.
@@ -13,13 +13,14 @@ pub fn assert_same_parts(found: &Dataset, expected: &Dataset) {
     assert_eq!(found.node_years(), expected.node_years());
     assert_eq!(found.node_authors(), expected.node_authors());
     assert_eq!(found.spurious(), expected.spurious());
+    assert_eq!(found.edge_features(), expected.edge_features());
     let (found, expected) = (found.clone().into_parts(), expected.clone().into_parts());
     assert_eq!(found.graph_offsets, expected.graph_offsets);
 }
 
 /// Any dataset: dense or sparse, with and without every optional part, of nodes or of graphs.
 pub fn any_dataset() -> impl Strategy<Value = Dataset> {
-    (1usize..12, any::<u64>(), any::<[bool; 7]>()).prop_map(|(nodes, seed, has)| {
+    (1usize..12, any::<u64>(), any::<[bool; 8]>()).prop_map(|(nodes, seed, has)| {
         let mut state = seed;
         let mut draw = move |below: u64| {
             // Knuth's generator; the high bits are the random ones.
@@ -71,6 +72,12 @@ pub fn any_dataset() -> impl Strategy<Value = Dataset> {
         parts.node_years = has[4].then(|| (0..nodes).map(|_| draw(5_000) as i32 - 2_500).collect());
         parts.node_authors = has[6].then(|| (0..nodes).map(|node| format!("{}; B", name(node))).collect());
         parts.spurious = has[5].then(|| (0..parts.graph.num_edges()).map(|_| draw(2) == 0).collect());
+        parts.edge_features = has[7].then(|| {
+            let names = ["amount", "kind=a b", "\u{e9}?"][..1 + draw(3) as usize].iter().map(|name| name.to_string());
+            let names: Vec<String> = names.collect();
+            let values = (0..parts.graph.num_edges() * names.len()).map(|_| draw(1 << 20) as f32 / 7.0 - 9e4);
+            EdgeFeatures::new(names.clone(), values.collect::<Vec<f32>>()).unwrap()
+        });
         Dataset::new(parts).unwrap()
     })
 }

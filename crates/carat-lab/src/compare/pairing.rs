@@ -138,11 +138,17 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 19] = [
+    const TEXTS: [&str; 25] = [
+        "true",
         "7",
         "0.25",
         "x",
         "graph",
+        "add",
+        "batch",
+        "elu",
+        "concat",
+        "last",
         "gcn",
         "gatv2",
         "vote",

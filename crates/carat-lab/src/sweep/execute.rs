@@ -104,6 +104,7 @@ pub fn sweep(
         let execution = Execution {
             store,
             datasets,
+            prepared: Prepared::new(datasets, &left)?,
             options,
             worker: &worker,
             guides: Guides::default(),
@@ -132,7 +133,7 @@ pub fn sweep(
 fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
     let mut checked = HashSet::new();
     for run in runs {
-        let DataSettings { name, task, split, split_ratio, folds } = &run.data;
+        let DataSettings { name, task, split, split_ratio, folds, .. } = &run.data;
         if !checked.insert((name, task, split, split_ratio, folds)) {
             continue;
         }
@@ -143,10 +144,34 @@ fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Re
     Ok(())
 }
 
+/// The datasets as the trainings read them, where their settings change edges; by name, undirected and self-loops.
+#[derive(Default)]
+struct Prepared(HashMap<(String, bool, bool), Dataset>);
+
+impl Prepared {
+    fn new(datasets: &HashMap<String, Dataset>, trainings: &[Training]) -> Result<Self, Error> {
+        let mut prepared = Self::default();
+        for config in trainings.iter().map(Training::config) {
+            let key = Self::key(&config);
+            if let Some(dataset) = datasets.get(&config.data.name).filter(|dataset| !config.is_prepared(dataset))
+                && !prepared.0.contains_key(&key)
+            {
+                prepared.0.insert(key, config.prepare(dataset.clone())?);
+            }
+        }
+        Ok(prepared)
+    }
+
+    fn key(config: &TrainConfig) -> (String, bool, bool) {
+        (config.data.name.clone(), config.data.undirected, config.data.self_loops)
+    }
+}
+
 /// A sweep at work. Threads share it.
 struct Execution<'a> {
     store: &'a Store,
     datasets: &'a HashMap<String, Dataset>,
+    prepared: Prepared,
     options: &'a SweepOptions<'a>,
     worker: &'a Worker,
     guides: Guides,
@@ -219,7 +244,9 @@ impl Execution<'_> {
     }
 
     fn dataset(&self, training: &Training) -> Result<&Dataset, Error> {
-        let data = training.config().data.name;
-        self.datasets.get(&data).ok_or_else(|| Error::Config(format!("the dataset {data} was not opened")))
+        let config = training.config();
+        let data = &config.data.name;
+        let dataset = self.prepared.0.get(&Prepared::key(&config)).or_else(|| self.datasets.get(data));
+        dataset.ok_or_else(|| Error::Config(format!("the dataset {data} was not opened")))
     }
 }

@@ -88,18 +88,18 @@ pub struct Layer<'a, T> {
 /// Edges of a layer's block, by their position in it.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerEdges<'a, T> {
-    /// The graph's id of every edge.
-    pub ids: &'a [u32],
+    /// A number for every edge that no other edge of the graph has.
+    pub keys: &'a [u32],
     /// Features of every edge: rows of [`LayerShape::edge_features`].
     pub features: &'a [T],
-    /// In training, which attention is dropped: the mask of edge e and head k is that of row `ids[e]` and column k. A
+    /// In training, which attention is dropped: the mask of edge e and head k is that of row `keys[e]` and column k. A
     /// dropped edge keeps its attention, but adds nothing to the output.
     pub dropout: Option<Dropout>,
 }
 
 impl<T> Default for LayerEdges<'_, T> {
     fn default() -> Self {
-        Self { ids: &[], features: &[], dropout: None }
+        Self { keys: &[], features: &[], dropout: None }
     }
 }
 

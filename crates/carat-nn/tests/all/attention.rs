@@ -69,7 +69,7 @@ impl<T: Real> Case<T> {
     }
 
     fn layer(&self) -> Layer<'_, T> {
-        let edges = LayerEdges { ids: self.blocks.edge_ids(), features: &self.features, dropout: self.dropout };
+        let edges = LayerEdges { keys: self.blocks.edge_keys(), features: &self.features, dropout: self.dropout };
         Layer { shape: self.shape, parameters: &self.parameters, h: &self.h, edges }
     }
 

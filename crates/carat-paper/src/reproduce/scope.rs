@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use carat::{Arm, ModelKind};
-use carat_graph::catalogue::{self, Layout};
+use carat_graph::catalogue;
 use carat_lab::sweep::Run;
 
 use super::paper;
@@ -94,7 +94,7 @@ fn synthetic() -> Vec<(String, f64)> {
 
 /// Names of the sets of graphs.
 fn graph_sets() -> Vec<String> {
-    let sets = catalogue::entries().iter().filter(|entry| entry.layout == Layout::TuDataset);
+    let sets = catalogue::entries().iter().filter(|entry| entry.facts.graphs.is_some());
     sets.map(|entry| entry.name.clone()).collect()
 }
 

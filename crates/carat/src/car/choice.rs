@@ -4,7 +4,7 @@
 //! measure each edge by itself, so none is ever rejected. In the paper's rounds the edges of a draw are deleted
 //! together, so an edge only joins the round if it is independent of it: deleting (i, n) changes the prediction of
 //! every entity that n lies within L - 1 hops of, so no two chosen entities may lie that close. Graphs of a set never
-//! interfere.
+//! interfere. Self-loops that were added are no edges of the data, so they are never deleted.
 
 use carat_graph::{Blocks, Reach};
 use carat_nn::Deletion;
@@ -12,13 +12,16 @@ use rand::{Rng, RngExt};
 
 /// Draws one edge of each of these entities, all of which have some.
 pub(crate) fn draw<R: Rng>(blocks: &Blocks, entities: impl Iterator<Item = u32>, rng: &mut R) -> Vec<Deletion> {
-    let draw = |entity: u32| deletion(blocks, entity, rng.random_range(blocks.entity_edges(entity as usize)));
+    let draw = |entity: u32| {
+        let place = rng.random_range(0..blocks.num_own_edges(entity as usize));
+        deletion(blocks, entity, blocks.own_edge(entity as usize, place))
+    };
     entities.map(draw).collect()
 }
 
 /// Every edge of each of these entities.
 pub(crate) fn every_edge(blocks: &Blocks, entities: impl Iterator<Item = u32>) -> Vec<Deletion> {
-    let of_entity = |entity: u32| blocks.entity_edges(entity as usize).map(move |edge| deletion(blocks, entity, edge));
+    let of_entity = |entity: u32| blocks.own_edges(entity as usize).map(move |edge| deletion(blocks, entity, edge));
     entities.flat_map(of_entity).collect()
 }
 
@@ -26,7 +29,7 @@ pub(crate) fn every_edge(blocks: &Blocks, entities: impl Iterator<Item = u32>) -
 pub(crate) fn edges_in_turn(blocks: &Blocks, graphs: impl Iterator<Item = u32>) -> Vec<Vec<Deletion>> {
     let mut rounds: Vec<Vec<Deletion>> = Vec::new();
     for graph in graphs {
-        for (round, edge) in blocks.entity_edges(graph as usize).enumerate() {
+        for (round, edge) in blocks.own_edges(graph as usize).enumerate() {
             if round == rounds.len() {
                 rounds.push(Vec::new());
             }

@@ -188,7 +188,7 @@ impl<T: Real> Regulariser<T> {
                 (None, Some(teacher), Some(&node)) => teacher.observe(node, scores, &mut self.probabilities),
                 (None, ..) => continue,
             };
-            let edges = blocks.entity_edges(number).len() as u32;
+            let edges = blocks.num_own_edges(number) as u32;
             if edges > 0 {
                 entities.push(Entity { number: number as u32, label, weight, edges });
             }
@@ -339,8 +339,8 @@ impl<T: Real> Regulariser<T> {
         let mut counted = None;
         let ratio = |deletion: &Deletion| {
             if counted != Some(deletion.target) {
-                let neighbours = block.in_neighbours(deletion.target as usize);
-                vote.count(training.classes, neighbours.iter().map(|&i| label_of(i)));
+                let edges = blocks.own_edges(deletion.target as usize);
+                vote.count(training.classes, edges.map(|e| label_of(block.sources()[e])));
                 counted = Some(deletion.target);
             }
             let label = entities.of(deletion).label;

@@ -39,7 +39,8 @@ impl Pruning {
     /// All settings of the guide of a run.
     pub fn guide_of(&self, run: &TrainConfig) -> TrainConfig {
         let guide = (*self.guide).clone();
-        let data = DataSettings { task: guide.data.task, ..run.data.clone() };
+        let DataSettings { task, self_loops, .. } = guide.data;
+        let data = DataSettings { task, self_loops, ..run.data.clone() };
         TrainConfig { data, seed: run.seed, ..guide }
     }
 
@@ -84,13 +85,14 @@ pub(super) fn random_seed(seed: u64, split: usize) -> u64 {
     batch_seed(seed ^ EDGES, split, 0)
 }
 
-/// Trains an attention network and scores every edge by its attention, mean over layers and heads. `None` where
-/// `interrupted` turned true before the end.
+/// Trains an attention network and scores every edge of the data by its attention, mean over layers and heads. `None`
+/// where `interrupted` turned true before the end.
 pub fn scores(
     dataset: &Dataset,
     config: &TrainConfig,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<f32>>, Error> {
+    let dataset = &config.prepare(dataset.clone())?;
     let split = config.choose_split(dataset)?;
     let mut trainer = Trainer::new(dataset, &split, config)?;
     while trainer.epoch(interrupted)?.is_some() {}

@@ -87,6 +87,16 @@ pub(super) fn folds(name: &str, value: &Option<usize>, config: &TrainConfig) -> 
     }
 }
 
+pub(super) fn self_loops(name: &str, value: &bool, config: &TrainConfig) -> Result<(), Error> {
+    if *value && config.is_regularised() && config.regulariser.target == Target::Distribution {
+        return refused(format!(
+            "{name} and target distribution do not go together: an added self-loop takes part of the attention, \
+             but is no edge to deal out; use target bce, or leave {name} out"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn split_ratio(_: &str, _: &Option<String>, config: &TrainConfig) -> Result<(), Error> {
     config.ratio().map(|_| ())
 }
@@ -114,6 +124,7 @@ pub(crate) const NO_ATTENTION: &str = "it has no attention";
 pub(crate) const OWN_ATTENTION: &str = "its attention is of another kind";
 const OWN_NETWORK: &str = "its network is fixed";
 const OWN_LOSS: &str = "its losses count all nodes alike";
+const OWN_LOOPS: &str = "it adds self-loops by itself";
 const WHOLE_GRAPH: &str = "every step looks at the whole graph";
 
 pub(super) fn never(_: &TrainConfig) -> Option<Unused> {
@@ -143,6 +154,10 @@ pub(super) fn without_attention(config: &TrainConfig) -> Option<Unused> {
 /// CAL's network has no room for settings.
 pub(super) fn with_own_network(config: &TrainConfig) -> Option<Unused> {
     (config.model == ModelKind::Cal).then_some(Unused::Meaningless(OWN_NETWORK))
+}
+
+pub(super) fn adds_own_loops(config: &TrainConfig) -> Option<Unused> {
+    (config.model != ModelKind::Attention).then_some(Unused::Meaningless(OWN_LOOPS))
 }
 
 pub(super) fn on_whole_graphs(config: &TrainConfig) -> Option<Unused> {

@@ -1,6 +1,6 @@
 //! The data and the split.
 
-use super::checks::{folds, never, split_ratio};
+use super::checks::{adds_own_loops, folds, never, self_loops, split_ratio};
 use super::macros::settings;
 use crate::Task;
 
@@ -11,6 +11,12 @@ settings! {
         name as data: String = String::new(), "data" "NAME|PATH";
         /// What to classify: node (the nodes of a graph) or graph (the graphs of a set).
         task: Option<Task> = None, "task" "WHAT", default "what the data has labels of";
+        /// Use every edge both ways. The reverse of an edge has the edge's features; edges that are there both ways
+        /// stay.
+        undirected: bool = false, "undirected" "true|false", late true;
+        /// Let every node attend to itself. Self-loops are no edges of the data then: none is deleted or listed in a
+        /// table.
+        self_loops: bool = false, "self-loops" "true|false", check self_loops, unused adds_own_loops, late true;
         /// Which of the data's splits, or which seeded one where it has none.
         split: usize = 0, "split" "N";
         /// Make seeded stratified splits with these shares instead of the data's own.

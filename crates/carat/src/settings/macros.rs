@@ -55,6 +55,7 @@ macro_rules! settings {
                 default_in_words: settings!(@option $($shown)?),
                 cal_default: settings!(@option $(stringify!($cal))?),
                 is_list: <$type as $crate::settings::SettingValue>::IS_LIST,
+                is_switch: <$type as $crate::settings::SettingValue>::IS_SWITCH,
                 may_be_negative: <$type as $crate::settings::SettingValue>::MAY_BE_NEGATIVE,
                 is_of_regulariser: settings!(@is_regulariser $place),
                 text: |config| $crate::settings::SettingValue::text(&settings!(@of config $place $field)),

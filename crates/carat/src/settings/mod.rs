@@ -83,6 +83,8 @@ pub struct Setting {
     pub value_name: Option<&'static str>,
     /// True where it takes several values with commas between them.
     pub is_list: bool,
+    /// True where the flag without a value means `true`.
+    pub is_switch: bool,
     /// True where a flag accepts a value that starts with a minus.
     pub may_be_negative: bool,
     /// True for the settings in which runs that pair may differ.

@@ -9,7 +9,8 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 27] = [
+const VALUES: [&str; 28] = [
+    "true",
     "7",
     "0.25",
     "\"x\"",
@@ -116,7 +117,7 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     // Here another strength regularises.
     let unused: Vec<&str> = regulariser().filter(|name| *name != "lambda").chain(foreign).collect();
     assert_eq!(read_by(&plain), but(&unused));
-    let whole_graph = ["arch", "batch-size", "fanout"];
+    let whole_graph = ["arch", "batch-size", "fanout", "self-loops"];
     let unused: Vec<&str> = regulariser().chain(whole_graph).collect();
     let of_attention = ["join", "attention-dropout"];
     assert_eq!(read_by(&gcn), but(&[&unused[..], &of_attention, &["heads", "lambda1", "lambda2"]].concat()));

@@ -16,6 +16,9 @@ pub(crate) trait SettingValue: Sized {
     /// True where a flag accepts a value that starts with a minus, so that a check can say what is wrong with it.
     const MAY_BE_NEGATIVE: bool = false;
 
+    /// True where a flag without a value means `true`.
+    const IS_SWITCH: bool = false;
+
     /// Reads the text of a flag, or says what is wrong with it.
     fn parse(text: &str) -> Result<Self, String>;
 
@@ -30,9 +33,10 @@ pub(crate) trait SettingValue: Sized {
 
 /// Types whose text is that of `Display` and `FromStr`.
 macro_rules! texts {
-    ($($type:ty $(, negative $negative:literal)?;)+) => {
+    ($($type:ty $(, negative $negative:literal)? $(, switch $switch:literal)?;)+) => {
         $(impl SettingValue for $type {
             $(const MAY_BE_NEGATIVE: bool = $negative;)?
+            $(const IS_SWITCH: bool = $switch;)?
 
             fn parse(text: &str) -> Result<Self, String> {
                 text.parse::<Self>().map_err(|e| e.to_string())
@@ -47,6 +51,7 @@ macro_rules! texts {
 
 texts! {
     String;
+    bool, switch true;
     usize;
     u64;
     f64, negative true;

@@ -49,23 +49,29 @@ fn on(_: usize, _: usize) -> ControlFlow<()> {
 
 #[test]
 fn every_row_is_what_deleting_the_edge_does() {
-    let (whole, everyone) = (graph(), (0..NODES as u32).rev().collect::<Vec<_>>());
-    let dataset = dataset(whole.clone());
+    for self_loops in [false, true] {
+        every_row_is_what_deleting_does(&dataset(graph()).with_self_loops(self_loops).unwrap());
+    }
+}
+
+fn every_row_is_what_deleting_does(dataset: &Dataset) {
+    let (whole, everyone) = (dataset.graph().clone(), (0..NODES as u32).rev().collect::<Vec<_>>());
     for arch in AttentionKind::ALL {
         for layers in 1..=3 {
             let network = network::<f64>(arch, layers, 3);
             for (exponent, loss_floor, batch_size) in [(Exponent::Degree, 0.0, 100), (Exponent::One, 1.1, 2)] {
                 let settings = EffectSettings { temperature: 0.3, exponent, loss_floor, batch_size };
-                let found = effects(&network, &dataset, &everyone, &settings, &mut on).unwrap();
+                let found = effects(&network, dataset, &everyone, &settings, &mut on).unwrap();
                 let edges: Vec<(u32, u32)> = found.src.iter().copied().zip(found.dst.iter().copied()).collect();
                 assert_eq!(edges, whole.edges().collect::<Vec<_>>(), "one row per edge, by id");
                 for (e, &(src, dst)) in edges.iter().enumerate() {
                     let (kept_src, kept_dst): (Vec<u32>, Vec<u32>) = whole.edges().filter(|e| *e != (src, dst)).unzip();
                     let cut = Graph::from_edges(NODES, &kept_src, &kept_dst).unwrap();
-                    let with = scores(&network, &dataset, &whole, dst);
+                    let cut = cut.with_self_loops(whole.adds_self_loops());
+                    let with = scores(&network, dataset, &whole, dst);
                     let class = dataset.labels().get(dst).map_or_else(|| loss::argmax(&with), |label| label as usize);
                     let with = loss::cross_entropy(&with, class);
-                    let without = loss::cross_entropy(&scores(&network, &dataset, &cut, dst), class);
+                    let without = loss::cross_entropy(&scores(&network, dataset, &cut, dst), class);
                     let degree = whole.in_degree(dst) as f64;
                     let power = if exponent == Exponent::One { 1.0 } else { degree };
                     let rho = without.max(loss_floor) / with.max(loss_floor);

@@ -13,6 +13,7 @@ use crate::failure::Failure;
   carat data convert my-graph.npz my-folder --format parquet
   carat data convert my-folder my-graph.npz
   carat data convert my-folder big.carat     mapped when used, so it may be larger than memory
+  carat data convert big.carat both.carat --undirected
 
 When a folder of tables or a .npz file is converted to a .carat file, its edges are sorted on disk, in unnamed files \
 in the folder of OUT, and are never all in memory.")]
@@ -26,6 +27,9 @@ pub struct Args {
     /// What to write [default: by the ending of OUT]
     #[arg(long, value_enum, value_name = "KIND")]
     to: Option<Kind>,
+    /// Add the reverse of every edge, as --undirected of 'carat train' does
+    #[arg(long)]
+    undirected: bool,
     /// Format of the tables in a folder [default: csv]
     #[arg(long, value_enum)]
     format: Option<FolderFormat>,
@@ -45,9 +49,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let dataset = match &target {
         Target::Carat(path) => {
             let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            carat_graph::open_on_disk(&args.input, &data_dir, beside)?
+            let dataset = carat_graph::open_on_disk(&args.input, &data_dir, beside)?;
+            if args.undirected { dataset.undirected_on_disk(beside)? } else { dataset }
         }
-        _ => carat_graph::open(&args.input, &data_dir)?,
+        _ => {
+            let dataset = carat_graph::open(&args.input, &data_dir)?;
+            if args.undirected { dataset.undirected()? } else { dataset }
+        }
     };
     target.save(&dataset, args.print.json)
 }

@@ -19,8 +19,8 @@ use crate::progress::Progress;
   carat data get syn-cora-h0.10-r1 MUTAG
   carat data get arxiv-tape --mirror https://data.example.org/carat
 
-Every file is checked against the catalogue's SHA-256. Files that are already there are kept, and an interrupted \
-download is resumed.")]
+Every file is checked against the catalogue's SHA-256, where it has one. Files that are already there are kept, \
+and an interrupted download is resumed.")]
 pub struct Args {
     /// Names from 'carat data list'
     #[arg(required = true, value_name = "NAME")]
@@ -48,6 +48,9 @@ struct Fetched {
     name: String,
     fetched: Vec<String>,
     present: Vec<String>,
+    /// Files whose SHA-256 the catalogue does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
 }
 
 /// Fetches every named dataset.
@@ -63,7 +66,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
         let summary = download::get(&entry, &data_dir, &options, &mut |event| show_event(&progress, event));
         progress.finish();
         let summary = summary?;
-        report.datasets.push(Fetched { name: entry.name, fetched: summary.fetched, present: summary.present });
+        let unchecked =
+            entry.files.into_iter().filter(|file| file.fingerprint.is_none()).map(|file| file.path).collect();
+        let (fetched, present) = (summary.fetched, summary.present);
+        report.datasets.push(Fetched { name: entry.name, fetched, present, unchecked });
     }
     show(args.format.json, &report, || text(&report))
 }
@@ -86,6 +92,9 @@ fn text(report: &Report) -> String {
         }
     };
     let mut text: String = report.datasets.iter().map(line).collect();
+    for path in report.datasets.iter().flat_map(|dataset| &dataset.unchecked) {
+        text.push_str(&format!("{path}: the catalogue has no SHA-256 of it, so only that it is whole was checked\n"));
+    }
     text.push_str(&format!("Data folder: {}\n", report.data_dir));
     text
 }

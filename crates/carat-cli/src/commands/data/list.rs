@@ -37,7 +37,7 @@ struct Row {
     features: u64,
     classes: u64,
     splits: u64,
-    bytes: u64,
+    bytes: Option<u64>,
     present: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     variants: Vec<String>,
@@ -80,7 +80,7 @@ fn text(listing: &Listing) -> String {
             thousands(row.features),
             thousands(row.classes),
             thousands(row.splits),
-            bytes(row.bytes),
+            row.bytes.map_or_else(|| "?".to_string(), bytes),
             if row.present { "yes" } else { "-" }.to_string(),
         ]
     };

@@ -22,6 +22,8 @@ pub struct Statistics {
     homophily: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spurious_edges: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edge_features: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -48,6 +50,7 @@ impl Statistics {
             mean_degree: dataset.mean_degree(),
             homophily: dataset.homophily(),
             spurious_edges: dataset.spurious().map(Flags::count),
+            edge_features: dataset.edge_features().map_or_else(Vec::new, |features| features.names().to_vec()),
         }
     }
 
@@ -69,7 +72,17 @@ impl Statistics {
         lines.push(("mean degree", format!("{:.2}", self.mean_degree)));
         lines.extend(self.homophily.map(|h| ("homophily", format!("{h:.2}"))));
         lines.extend(self.spurious_edges.map(|n| ("spurious edges", count(n))));
+        if !self.edge_features.is_empty() {
+            lines.push(("edge features", self.edge_features_text()));
+        }
         aligned(&lines)
+    }
+
+    fn edge_features_text(&self) -> String {
+        const SHOWN: usize = 8;
+        let (count, names) = (self.edge_features.len(), &self.edge_features[..self.edge_features.len().min(SHOWN)]);
+        let more = if count > SHOWN { ", ..." } else { "" };
+        format!("{count}: {}{more}; of repeated edges the first counts", names.join(", "))
     }
 
     fn splits_text(&self) -> String {

@@ -19,8 +19,7 @@ pub(super) fn run(args: &Args, run: &PathBuf, threshold: f64) -> Result<(), Fail
         output::check_folder(&out)?;
     }
     let guiding = Guiding::open(run)?;
-    let data = args.data.as_deref().unwrap_or(&guiding.config.data.name);
-    let dataset = carat_graph::open(data, &args.data_folder.path())?;
+    let dataset = guiding.config.open(args.data.as_deref(), &args.data_folder.path())?;
     let scores = with_threads(args.threads.threads, || guiding.scores(&dataset))??;
     target.save(&dataset.with_edges(&above(&scores, threshold))?, args.print.json)
 }

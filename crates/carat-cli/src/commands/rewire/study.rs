@@ -66,6 +66,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.data.is_none() {
         same(&runs, "on", |config| config.data.name.clone(), "--data names the graph to prune")?;
     }
+    let edges = |config: &TrainConfig| format!("undirected {}", config.data.undirected);
+    same(&runs, "with", edges, "prune by one run at a time")?;
     if args.splits.is_none() {
         let split = |config: &TrainConfig| match config.data.folds {
             None => format!("split {}", config.data.split),
@@ -81,13 +83,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let config = settings(args, &first.config);
     let data = args.data.as_deref().unwrap_or(&first.config.data.name);
-    let dataset = carat_graph::open(data, &args.data_folder.path())?;
+    let dataset = config.gcn.open(Some(data), &args.data_folder.path())?;
     let interrupted = interrupt::flag()?;
     let progress = Progress::new("GCNs");
     let (curves, trainings) = with_threads(args.threads.threads, || {
         let mut guides = Vec::new();
         for (name, _, run) in &runs {
-            guides.push(Guide { name: name.to_string(), scores: run.scores(&dataset)? });
+            guides.push(Guide { name: name.to_string(), scores: run.scores(&run.config.prepare(dataset.clone())?)? });
         }
         let study = Study::new(&dataset, guides, config.clone())?;
         let accuracies = in_parallel(study.trainings(), |number| {

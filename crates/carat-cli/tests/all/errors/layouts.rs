@@ -38,6 +38,13 @@ fn syn_cora(dir: &Path, name: &str, shape: &'static [usize], values: &[i64]) {
     put(dir, "syn.npz", samples::npz(&arrays));
 }
 
+fn heterophilous(dir: &Path, name: &str, shape: &'static [usize], values: &[i64]) {
+    let mut arrays = samples::heterophilous_arrays();
+    let array = arrays.iter_mut().find(|array| array.0 == name).unwrap();
+    (array.1, array.2, array.3) = ("<i8", shape, i64s(values));
+    put(dir, "het.npz", samples::npz(&arrays));
+}
+
 pub fn cases() -> Vec<Case> {
     vec![
         case("Planetoid: a pickle that runs a command", "data info planet", |dir| {
@@ -96,6 +103,18 @@ pub fn cases() -> Vec<Case> {
         }),
         case("syn-cora: offsets that go back", "data info syn.npz", |dir| {
             syn_cora(dir, "adj_indptr", &[5], &[0, 3, 2, 3, 4]);
+        }),
+        case("Platonov et al.: edges the wrong way round", "data info het.npz", |dir| {
+            heterophilous(dir, "edges", &[2, 3], &[0, 1, 2, 3, 2, 0]);
+        }),
+        case("Platonov et al.: an edge to a node that does not exist", "data info het.npz", |dir| {
+            heterophilous(dir, "edges", &[1, 2], &[0, 9]);
+        }),
+        case("Platonov et al.: too few labels", "data info het.npz", |dir| {
+            heterophilous(dir, "node_labels", &[2], &[0, 1]);
+        }),
+        case("Platonov et al.: masks of another graph", "data info het.npz", |dir| {
+            heterophilous(dir, "test_masks", &[2, 3], &[0; 6]);
         }),
         case("syn-cora: too few labels", "data info syn.npz", |dir| syn_cora(dir, "labels", &[2], &[0, 1])),
     ]

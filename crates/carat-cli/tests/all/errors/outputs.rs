@@ -87,7 +87,11 @@ pub fn serve() -> String {
             let path = request.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
             let (way, file) = path.split_once('/').unwrap_or_default();
             let entry = carat_graph::catalogue::find("MUTAG").unwrap();
-            let size = entry.files.iter().find(|known| known.path == file).map(|known| known.fingerprint.size as usize);
+            let size = entry
+                .files
+                .iter()
+                .find(|known| known.path == file)
+                .map(|known| known.fingerprint.as_ref().unwrap().size as usize);
             let (status, length) = match (way, size) {
                 ("changed", Some(size)) => ("200 OK", size),
                 ("longer", Some(size)) => ("200 OK", size + 1),

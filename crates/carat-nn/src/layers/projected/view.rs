@@ -86,7 +86,7 @@ impl<'a, T: Real> View<'a, T> {
     #[inline(always)]
     pub(super) fn drop(&self, position: usize, heads: &mut [T]) {
         if let Some(dropout) = self.edges.dropout {
-            dropout.apply(self.edges.ids[position], heads);
+            dropout.apply(self.edges.keys[position], heads);
         }
     }
 
