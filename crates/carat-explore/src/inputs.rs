@@ -62,7 +62,19 @@ impl Inputs {
                 first.name, first.config.data.name, other.name, other.config.data.name
             )));
         }
-        let dataset = carat_graph::open(data.unwrap_or(&first.config.data.name), data_dir)?;
+        let opened = carat_graph::open(data.unwrap_or(&first.config.data.name), data_dir)?;
+        let (dataset, _) = RunFolder::new(&folders[0]).prepare(&opened)?;
+        for folder in &folders[1..] {
+            if RunFolder::new(folder).prepare(&opened)?.0.features() != dataset.features() {
+                return Err(Error::Config(format!(
+                    "{} reads the features of {} differently than {}; compare runs with the same --normalise and \
+                     --split",
+                    folder.display(),
+                    opened.name(),
+                    first.name
+                )));
+            }
+        }
         Self::new(dataset, runs)
     }
 

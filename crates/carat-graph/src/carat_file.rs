@@ -62,6 +62,10 @@ pub(crate) enum Kind {
     GraphOffsets = 14,
     /// Authors of every node, as node names are stored.
     NodeAuthors = 15,
+    /// Ids of the nodes, as node names are stored.
+    NodeIds = 20,
+    /// Names of the features, as node names are stored.
+    FeatureNames = 21,
 }
 
 impl std::fmt::Display for Kind {
@@ -82,6 +86,8 @@ impl std::fmt::Display for Kind {
             Self::Spurious => "spurious edges",
             Self::GraphOffsets => "graph offsets",
             Self::NodeAuthors => "node authors",
+            Self::NodeIds => "node ids",
+            Self::FeatureNames => "feature names",
         })
     }
 }

@@ -16,6 +16,11 @@ pub fn open(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Memory)
 }
 
+/// True where `data` is the path of a user's folder of tables.
+pub fn is_folder_of_tables(data: &str) -> bool {
+    catalogue::find(data).is_none() && folder::is_one(Path::new(data))
+}
+
 /// As [`open`], for edge lists larger than memory: if `data` is a user's folder of tables or `.npz`, the edges are
 /// sorted in temporary files in the folder `scratch`, and the graph stays in one of them.
 pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Dataset, DataError> {
@@ -110,7 +115,7 @@ fn open_file(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
 fn open_folder(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, DataError> {
     let name = folder_name(path);
     let has = |file: &str| plain_or_gz(&path.join(file)).is_some();
-    if ["edges.csv", "edges.parquet"].iter().any(|file| has(file)) {
+    if folder::is_one(path) {
         return folder::read_to(path, &name, edges);
     }
     if has("raw/edge.csv") {

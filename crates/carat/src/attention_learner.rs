@@ -52,6 +52,7 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         config.is_attention()?;
         config.task_for(dataset)?;
+        config.is_prepared(dataset)?;
         let mut config = config.clone();
         config.network.layers = network.config().layers;
         config.check()?;

@@ -91,6 +91,7 @@ pub mod explain;
 mod learner;
 mod memory;
 mod model;
+mod prepare;
 mod probe;
 pub mod rewire;
 mod run;
@@ -105,7 +106,7 @@ mod words;
 
 pub use attention::{attention_to, mean_attention};
 pub use attention_learner::AttentionLearner;
-pub use carat_graph::Dataset;
+pub use carat_graph::{Dataset, Encoding, Normalise};
 pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
@@ -113,6 +114,7 @@ pub use evaluation::{Coherence, Evaluator, Score, coherence, score};
 pub use learner::{EpochLoss, Learner};
 pub use memory::peak_memory_mb;
 pub use model::{Model, ModelKind, training};
+pub use prepare::prepare;
 pub use probe::{DeletionAnswer, NodeAnswer, Probe};
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use settings::{

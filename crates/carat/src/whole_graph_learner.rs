@@ -62,6 +62,7 @@ impl WholeGraphLearner {
         model: Box<dyn WholeGraphModel<f32>>,
     ) -> Result<Self, Error> {
         config.check()?;
+        config.is_prepared(dataset)?;
         one_graph(dataset)?;
         check_width(model.features(), dataset)?;
         check_classes(model.classes(), dataset)?;

@@ -29,10 +29,11 @@ use crate::{interrupt, output};
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
                                                      classify graphs: one fold of a cross-validation
+  carat train --data my-tables                       a folder with nodes.csv and edges.csv: numbers, text, dates, gaps
   carat train --config settings.toml --lr 0.005      settings from a file, with one replaced
   carat train --out runs/small --resume              continue a run that was stopped or killed
 
-The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch \
+The run folder gets config.toml, encoding.toml (how columns become features), metrics.csv (a row per epoch), model.safetensors (PyTorch \
 Geometric's names and shapes) and summary.json. The same settings give the same bits, for any number \
 of threads. Ctrl-C ends a run and keeps its results so far; --resume continues it.
 

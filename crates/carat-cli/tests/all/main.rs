@@ -15,6 +15,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod explore;
 mod graphs;
+mod own_data;
 mod report;
 mod rewire;
 mod sweep;

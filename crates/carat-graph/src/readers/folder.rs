@@ -1,17 +1,20 @@
-//! A user's own graph: a folder with two tables, and an optional third that orders the classes.
+//! A user's own graph: a folder with two tables, and optional ones that order the classes and explain columns.
 //!
 //! | file | columns |
 //! |---|---|
-//! | `nodes` | `id` (text or number), `label`; optional `name`, `year`, `authors`, `split`; all others are features |
+//! | `nodes` | `id` (text or number); optional `label`, `name`, `year`, `authors`, `split`; all others are features |
 //! | `edges` | `src`, `dst`; optional `spurious`; others are not read |
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
+//! | `columns`, optional | `column`, `kind`: number, boolean, date, text or ignore, where the cells do not say |
 //!
 //! `authors` are names with `;` between them. Instead of `split` there may be `split_0`, `split_1` and so on.
 //!
-//! Each is a `.csv`, a `.csv.gz` or a `.parquet`. Messages flow from `src` to `dst`. A label that is empty or -1 is
+//! Each is a `.csv`, a `.tsv`, either of them with `.gz`, or a `.parquet`. Features may be numbers, text, dates and
+//! truth values, and may have gaps; [`crate::Encoding`] makes numbers of them. Messages flow from `src` to `dst`. A label that is empty or -1 is
 //! missing. Labels that are all whole numbers below a million are class numbers; otherwise the classes are numbered in
 //! the order of their names, unless `classes` gives another. Self-loops are kept; of repeated edges the first counts.
 
+mod columns;
 mod ids;
 mod labels;
 mod nodes;
@@ -22,15 +25,24 @@ use crate::edge_sorter::EdgeSorter;
 use crate::readers::EdgePlace;
 use crate::readers::rows::{Cell, Row, RowFile};
 use crate::table::TableFormat;
-use crate::{DataError, Dataset, DatasetParts, EdgeList, Flags, Graph};
+use crate::{DataError, Dataset, DatasetParts, EdgeList, Encoding, Features, Flags, Graph, Normalise};
+use columns::GivenKinds;
 use ids::Ids;
 use labels::Classes;
 use nodes::Nodes;
 
 pub(crate) use labels::is_missing as is_missing_label;
 
-/// The file name endings of a table.
+/// The file name endings of a table that is read.
+const ENDINGS: [&str; 5] = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet"];
+
+/// The formats of a table that is written.
 pub(crate) const FORMATS: [TableFormat; 3] = [TableFormat::Csv, TableFormat::CsvGz, TableFormat::Parquet];
+
+/// True where a folder has a table of edges.
+pub(crate) fn is_one(folder: &Path) -> bool {
+    ENDINGS.iter().any(|ending| folder.join(format!("edges{ending}")).is_file())
+}
 
 /// Reads a folder of tables; `name` becomes the dataset's name.
 pub fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
@@ -45,23 +57,43 @@ pub(crate) fn read_to(folder: &Path, name: &str, place: EdgePlace<'_>) -> Result
     let nodes_path = require(folder, "nodes")?;
     let edges_path = require(folder, "edges")?;
     let classes = find(folder, "classes")?.map(|path| Classes::read(&path)).transpose()?;
-    let nodes = Nodes::read(&nodes_path, classes)?;
-    let (graph, spurious) = read_edges(&edges_path, &nodes.ids, place)?;
+    let kinds = find(folder, "columns")?.map(|path| GivenKinds::read(&path)).transpose()?.unwrap_or_default();
+    let nodes = Nodes::read(&nodes_path, classes, &kinds)?;
+    let Edges { graph, spurious, merged } = read_edges(&edges_path, &nodes.ids, place)?;
 
-    let mut parts = DatasetParts::new(name, graph, nodes.features, nodes.labels);
+    let num_nodes = nodes.ids.len();
+    let (features, has_table) = match nodes.columns.features {
+        Some(features) => (features, false),
+        // Features are made of the table below, once the dataset knows it.
+        None => (Features::dense(num_nodes, 1, vec![0.0; num_nodes])?, true),
+    };
+    let mut parts = DatasetParts::new(name, graph, features, nodes.labels);
+    parts.feature_names = (!has_table).then_some(nodes.columns.names);
+    parts.table = nodes.columns.table.map(Into::into);
+    parts.merged_edges = merged;
+    parts.of_tables = true;
+    parts.node_ids = nodes.ids.names();
     parts.splits = nodes.splits;
     parts.node_names = nodes.names;
     parts.class_names = nodes.class_names;
     parts.node_years = nodes.years.map(Into::into);
     parts.node_authors = nodes.authors;
     parts.spurious = spurious;
-    Dataset::new(parts).map_err(|e| e.in_file(&nodes_path))
+    let in_file = |e: DataError| e.in_file(&nodes_path);
+    let dataset = Dataset::new(parts).map_err(in_file)?;
+    let Some(table) = dataset.table().cloned() else { return Ok(dataset) };
+    // Until training nodes are known, features are made as if all nodes were.
+    let every: Vec<u32> = (0..num_nodes as u32).collect();
+    let encoding = Encoding::fit(&dataset, &every, Normalise::None).map_err(in_file)?;
+    let (encoded, _) = encoding.apply(&dataset).map_err(in_file)?;
+    let mut parts = encoded.into_parts();
+    (parts.table, parts.encoding) = (Some(table), None);
+    Dataset::new(parts).map_err(in_file)
 }
 
 /// The one file of this stem, if there is any.
 fn find(folder: &Path, stem: &str) -> Result<Option<PathBuf>, DataError> {
-    let mut found =
-        FORMATS.iter().map(|format| format!("{stem}{}", format.ending())).filter(|n| folder.join(n).is_file());
+    let mut found = ENDINGS.iter().map(|ending| format!("{stem}{ending}")).filter(|n| folder.join(n).is_file());
     let Some(first) = found.next() else {
         return Ok(None);
     };
@@ -75,11 +107,20 @@ fn find(folder: &Path, stem: &str) -> Result<Option<PathBuf>, DataError> {
 
 fn require(folder: &Path, stem: &str) -> Result<PathBuf, DataError> {
     find(folder, stem)?.ok_or_else(|| {
-        DataError::malformed(folder, format!("there is no {stem}.csv, {stem}.csv.gz or {stem}.parquet in the folder"))
+        let problem = format!("there is no {stem}.csv, {stem}.tsv or {stem}.parquet in the folder");
+        DataError::malformed(folder, format!("{problem}; .csv.gz and .tsv.gz work too"))
     })
 }
 
-fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<(Graph, Option<Flags>), DataError> {
+/// What the table of edges tells.
+struct Edges {
+    graph: Graph,
+    spurious: Option<Flags>,
+    /// Repeated edges that were left out.
+    merged: usize,
+}
+
+fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<Edges, DataError> {
     let file = EdgeFile::open(path, ids)?;
     let has_spurious = file.has_spurious;
     match place {
@@ -94,14 +135,20 @@ fn read_edges(path: &Path, ids: &Ids, place: EdgePlace<'_>) -> Result<(Graph, Op
             })?;
             let (graph, origin) =
                 Graph::from_edges_with_origin(ids.len(), &edges.src, &edges.dst).map_err(|e| e.in_file(path))?;
-            let marks = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
-            Ok((graph, marks))
+            let spurious = has_spurious.then(|| origin.iter().map(|&edge| marks[edge as usize]).collect());
+            let merged = edges.src.len() - graph.num_edges();
+            Ok(Edges { graph, spurious, merged })
         }
         EdgePlace::Disk(folder) => {
             let mut sorter = EdgeSorter::new(ids.len(), folder)?;
-            file.for_each(|src, dst, mark| sorter.push(src, dst, mark))?;
+            let mut count = 0;
+            file.for_each(|src, dst, mark| {
+                count += 1;
+                sorter.push(src, dst, mark)
+            })?;
             let (graph, flags) = sorter.finish()?;
-            Ok((graph, has_spurious.then_some(flags)))
+            let merged = count - graph.num_edges();
+            Ok(Edges { graph, spurious: has_spurious.then_some(flags), merged })
         }
     }
 }

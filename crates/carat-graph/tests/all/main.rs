@@ -5,6 +5,7 @@ mod support;
 
 mod carat_file;
 mod download;
+mod encoding;
 mod folder;
 mod geom_gcn;
 mod npz;

@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 14] = [
+    const TEXTS: [&str; 15] = [
         "7",
         "0.25",
         "x",
@@ -150,6 +150,7 @@ mod tests {
         "one",
         "all",
         "paper",
+        "row",
         "rounds",
         "distribution",
         r#"{"threshold": 0.5, "guide": {}}"#,

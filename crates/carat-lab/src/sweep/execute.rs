@@ -132,7 +132,7 @@ pub fn sweep(
 fn check_splits(datasets: &HashMap<String, Dataset>, runs: &[TrainConfig]) -> Result<(), Error> {
     let mut checked = HashSet::new();
     for run in runs {
-        let DataSettings { name, task, split, split_ratio, folds } = &run.data;
+        let DataSettings { name, task, split, split_ratio, folds, .. } = &run.data;
         if !checked.insert((name, task, split, split_ratio, folds)) {
             continue;
         }

@@ -9,7 +9,7 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 17] = [
+const VALUES: [&str; 18] = [
     "7",
     "0.25",
     "\"x\"",
@@ -25,6 +25,7 @@ const VALUES: [&str; 17] = [
     "\"all\"",
     "\"distribution\"",
     "\"paper\"",
+    "\"row\"",
     "[5, 4]",
     "{ threshold = 0.5, guide = {} }",
 ];

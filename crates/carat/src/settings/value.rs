@@ -4,7 +4,7 @@ use carat_nn::{AttentionKind, GcnNorm};
 
 use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Protocol, Rounds, Target};
 use crate::rewire::Pruning;
-use crate::{ModelKind, Task};
+use crate::{ModelKind, Normalise, Task};
 
 /// A type that settings have.
 pub(crate) trait SettingValue: Sized {
@@ -59,6 +59,7 @@ texts! {
     EntityChoice;
     Target;
     Protocol;
+    Normalise;
 }
 
 impl<T: SettingValue> SettingValue for Option<T> {
