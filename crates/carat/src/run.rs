@@ -93,7 +93,7 @@ impl RunFolder {
     pub fn encoding(&self) -> Result<Option<Encoding>, Error> {
         let path = self.file(ENCODING);
         match std::fs::read_to_string(&path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(DataError::read(&path, e).into()),
             Ok(text) => Ok(Some(Encoding::from_toml(&text, &path)?)),
         }

@@ -253,8 +253,8 @@ fn sparse_columns_are_not_centred_and_stay_sparse() {
 fn a_mapped_file_is_scaled_as_the_same_data_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mapped.carat");
-    for density in [1, 20] {
-        let value = |k: usize| if k % density == 0 { (k * 7919 % 101) as f32 - 20.0 } else { 0.0 };
+    for density in [1usize, 20] {
+        let value = |k: usize| if k.is_multiple_of(density) { (k * 7919 % 101) as f32 - 20.0 } else { 0.0 };
         let features = Features::dense(50, 6, (0..300).map(value).collect()).unwrap().compacted();
         let graph = Graph::from_edges(50, &[], &[]).unwrap();
         let parts = carat_graph::DatasetParts::new("m", graph, features, Labels::new(vec![None; 50], 1).unwrap());

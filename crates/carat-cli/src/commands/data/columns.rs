@@ -1,6 +1,6 @@
 //! What `data info` says about the columns of a user's table: what they hold, and what training makes of them.
 
-use carat_graph::{ColumnKind, DataError, Dataset, Encoding, Normalise, RawValues};
+use carat_graph::{ColumnKind, DataError, Dataset, Encoding, Normalise, RawValues, printable};
 use serde::Serialize;
 
 use crate::output::{table, thousands};
@@ -68,7 +68,8 @@ pub fn columns(dataset: &Dataset) -> Result<Vec<ColumnInfo>, DataError> {
 pub fn text(columns: &[ColumnInfo]) -> String {
     let row = |column: &ColumnInfo| {
         let ColumnInfo { name, missing, features, becomes, .. } = column;
-        vec![name.clone(), thousands(*missing as u64), thousands(*features as u64), becomes.clone()]
+        let [name, becomes] = [name, becomes].map(|text| printable(text).into_owned());
+        vec![name, thousands(*missing as u64), thousands(*features as u64), becomes]
     };
     let rows: Vec<Vec<String>> = columns.iter().take(SHOWN).map(row).collect();
     let mut text = table(&["column", ">missing", ">features", "what training makes of it"], &rows);

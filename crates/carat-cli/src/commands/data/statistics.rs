@@ -1,6 +1,6 @@
 //! The statistics that `info`, `convert` and `generate` print about a dataset.
 
-use carat_graph::{DataError, Dataset, Flags};
+use carat_graph::{DataError, Dataset, Flags, printable};
 use serde::Serialize;
 
 use super::columns::{self, ColumnInfo};
@@ -103,7 +103,7 @@ impl Statistics {
 
     fn classes_text(&self) -> String {
         let size = |size: &ClassSize| {
-            format!("{} {} ({:.1} %)", size.class, thousands(size.labelled as u64), 100.0 * size.share)
+            format!("{} {} ({:.1} %)", printable(&size.class), thousands(size.labelled as u64), 100.0 * size.share)
         };
         let shown: Vec<String> = self.class_sizes.iter().take(SHOWN_CLASSES).map(size).collect();
         match self.class_sizes.len().saturating_sub(SHOWN_CLASSES) {
