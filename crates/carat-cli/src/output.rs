@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use carat_graph::printable;
 use carat_report::{Block, Column, Table, format};
 use serde::Serialize;
 
@@ -17,6 +18,11 @@ pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -
         stdout.write_all(text().as_bytes())
     };
     written.and_then(|()| stdout.flush()).map_err(|e| Failure::stdout(&e))
+}
+
+/// What users should know about their data, on stderr: results on stdout stay as they are.
+pub fn notes(notes: &[String]) {
+    notes.iter().for_each(|note| eprintln!("note: {}", printable(note)));
 }
 
 /// Refuses an `--out` file whose folder does not exist, before any work is done.

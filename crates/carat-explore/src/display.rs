@@ -36,10 +36,17 @@ pub fn folded(text: &str) -> String {
     lower.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The name of a node as shown: its own, or `node 12`.
+/// The name of a node as shown: its own, with its id where that is another, or `node 12`.
 pub fn node_name(dataset: &Dataset, node: u32) -> String {
     let own = dataset.node_names().and_then(|names| names.get(node as usize)).map(|name| shown(name));
-    own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node {node}"))
+    let own = own.filter(|name| !name.is_empty());
+    let id = dataset.node_ids().and_then(|ids| ids.get(node as usize)).map(|id| shown(id));
+    match (own, id) {
+        (Some(name), Some(id)) if name != id => format!("{name} ({id})"),
+        (Some(name), _) => name,
+        (None, Some(id)) => id,
+        (None, None) => format!("node {node}"),
+    }
 }
 
 /// The names of `classes` classes. A class without a name gets its number.

@@ -70,7 +70,19 @@ impl Inputs {
                 first.name, other.name
             )));
         }
-        let dataset = first.config.open(data, data_dir)?;
+        let opened = first.config.open(data, data_dir)?;
+        let (dataset, _) = RunFolder::new(&folders[0]).prepare(&opened)?;
+        for folder in &folders[1..] {
+            if RunFolder::new(folder).prepare(&opened)?.0.features() != dataset.features() {
+                return Err(Error::Config(format!(
+                    "{} reads the features of {} differently than {}; compare runs with the same --normalise and \
+                     --split",
+                    folder.display(),
+                    opened.name(),
+                    first.name
+                )));
+            }
+        }
         Self::new(dataset, runs)
     }
 

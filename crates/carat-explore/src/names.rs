@@ -47,11 +47,17 @@ impl<'a> Names<'a> {
     /// Prepares the names of a dataset; nodes without names are found by their numbers.
     pub fn new(dataset: &'a Dataset) -> Self {
         let names = dataset.node_names().unwrap_or_default();
+        let ids = dataset.node_ids().filter(|ids| *ids != names);
         let mut text = String::with_capacity(names.iter().map(|name| name.len() + 1).sum());
         let mut starts = Vec::with_capacity(names.len() + 1);
-        for name in names {
+        for (node, name) in names.iter().enumerate() {
             starts.push(text.len());
             text.push_str(&folded(name));
+            // The id is one more word of the name.
+            if let Some(ids) = ids {
+                text.push(' ');
+                text.push_str(&folded(&ids[node]));
+            }
             text.push('\n');
         }
         starts.push(text.len());
@@ -134,7 +140,11 @@ impl<'a> Names<'a> {
         let called = |same: &dyn Fn(&str) -> bool| -> Vec<u32> {
             (0..names.len() as u32).filter(|&node| same(&names[node as usize])).collect()
         };
+        let ids = if text.starts_with('#') { &[] } else { self.dataset.node_ids().unwrap_or_default() };
         let mut nodes = called(&|name| name == text);
+        if nodes.is_empty() {
+            nodes.extend((0..ids.len() as u32).find(|&node| ids[node as usize] == text));
+        }
         if nodes.is_empty() {
             nodes.extend(number);
         }

@@ -68,6 +68,10 @@ pub(crate) enum Kind {
     EdgeColumns = 17,
     /// Edge features, f32, row by row.
     EdgeFeatures = 18,
+    /// Ids of the nodes, as node names are stored.
+    NodeIds = 20,
+    /// Names of the features, as node names are stored.
+    FeatureNames = 21,
 }
 
 impl std::fmt::Display for Kind {
@@ -91,6 +95,8 @@ impl std::fmt::Display for Kind {
             Self::Undirected => "undirected",
             Self::EdgeColumns => "edge feature names",
             Self::EdgeFeatures => "edge features",
+            Self::NodeIds => "node ids",
+            Self::FeatureNames => "feature names",
         })
     }
 }

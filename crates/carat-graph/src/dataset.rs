@@ -1,9 +1,10 @@
 //! A graph with features, labels and splits: what every reader makes and everything else takes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::edge_sorter::EdgeSorter;
-use crate::{DataError, EdgeFeatures, Features, Flags, Graph, Labels, Split, Storage};
+use crate::{DataError, EdgeFeatures, Encoding, Features, Flags, Graph, Labels, RawTable, Split, Storage};
 
 /// The parts of a [`Dataset`] before they are checked against each other. Optional parts start empty.
 #[derive(Debug, Clone)]
@@ -20,6 +21,18 @@ pub struct DatasetParts {
     pub splits: Vec<Split>,
     /// What users call each node.
     pub node_names: Option<Vec<String>>,
+    /// What other tables call each node, where that is not its number.
+    pub node_ids: Option<Vec<String>>,
+    /// The name of each feature.
+    pub feature_names: Option<Vec<String>>,
+    /// The columns that the features were made of, where some are not plain numbers.
+    pub table: Option<Arc<RawTable>>,
+    /// How the features were made, where a run's encoding was applied.
+    pub encoding: Option<Arc<Encoding>>,
+    /// Repeated edges that were merged while reading.
+    pub merged_edges: usize,
+    /// Whether the data comes from a user's folder of tables.
+    pub of_tables: bool,
     /// What users call each class.
     pub class_names: Option<Vec<String>>,
     /// Year of each node, if the data has it.
@@ -44,6 +57,12 @@ impl DatasetParts {
             labels,
             splits: Vec::new(),
             node_names: None,
+            node_ids: None,
+            feature_names: None,
+            table: None,
+            encoding: None,
+            merged_edges: 0,
+            of_tables: false,
             class_names: None,
             node_years: None,
             node_authors: None,
@@ -126,11 +145,11 @@ impl Dataset {
                 parts.labels.len()
             ));
         }
-        if parts.labels.num_classes() == 0 {
-            return invalid("no node has a label; at least the training nodes need one".into());
-        }
         let lengths = [
             ("node names", parts.node_names.as_ref().map(Vec::len), n),
+            ("node ids", parts.node_ids.as_ref().map(Vec::len), n),
+            ("feature names", parts.feature_names.as_ref().map(Vec::len), parts.features.num_columns()),
+            ("rows of the table", parts.table.as_ref().map(|table| table.num_rows()), n),
             ("node years", parts.node_years.as_deref().map(<[i32]>::len), n),
             ("lists of authors", parts.node_authors.as_ref().map(Vec::len), n),
             ("class names", parts.class_names.as_ref().map(Vec::len), parts.labels.num_classes()),
@@ -217,6 +236,36 @@ impl Dataset {
     /// What users call each node, where the data tells.
     pub fn node_names(&self) -> Option<&[String]> {
         self.parts.node_names.as_deref()
+    }
+
+    /// What other tables call each node, where that is not its number.
+    pub fn node_ids(&self) -> Option<&[String]> {
+        self.parts.node_ids.as_deref()
+    }
+
+    /// The name of each feature, where the data has names.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.parts.feature_names.as_deref()
+    }
+
+    /// The columns that the features were made of, where some are not plain numbers.
+    pub fn table(&self) -> Option<&Arc<RawTable>> {
+        self.parts.table.as_ref()
+    }
+
+    /// How the features were made, where a run's encoding was applied.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.parts.encoding.as_deref()
+    }
+
+    /// Repeated edges that were merged while reading.
+    pub fn merged_edges(&self) -> usize {
+        self.parts.merged_edges
+    }
+
+    /// Whether the data comes from a user's folder of tables.
+    pub fn is_of_tables(&self) -> bool {
+        self.parts.of_tables
     }
 
     /// What users call each class, where the data tells.

@@ -117,6 +117,16 @@ impl CsrMatrix {
         &self.values
     }
 
+    /// The stored values, wherever they lie.
+    pub(crate) fn storage(&self) -> &Storage<f32> {
+        &self.values
+    }
+
+    /// The same places with other values, as many as there are.
+    pub(crate) fn with_values(&self, values: Storage<f32>) -> Self {
+        Self { values, ..self.clone() }
+    }
+
     /// Columns and values of one row.
     pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let range = self.offsets[row]..self.offsets[row + 1];

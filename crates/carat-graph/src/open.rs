@@ -14,6 +14,11 @@ pub fn open(data: &str, data_dir: &Path) -> Result<Dataset, DataError> {
     open_to(data, data_dir, EdgePlace::Memory)
 }
 
+/// True where `data` is the path of a user's folder of tables.
+pub fn is_folder_of_tables(data: &str) -> bool {
+    catalogue::find(data).is_none() && crate::readers::folder::is_one(Path::new(data))
+}
+
 /// As [`open`], for edge lists larger than memory: if `data` is a user's folder of tables or `.npz`, the edges are
 /// sorted in temporary files in the folder `scratch`, and the graph stays in one of them.
 pub fn open_on_disk(data: &str, data_dir: &Path, scratch: &Path) -> Result<Dataset, DataError> {

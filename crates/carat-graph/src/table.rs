@@ -56,6 +56,8 @@ pub enum Column {
     F64(Vec<f64>),
     /// Names.
     Text(Vec<String>),
+    /// Names that repeat: the place of each row's name in a list.
+    Coded(Vec<u32>, Arc<Vec<String>>),
 }
 
 impl Column {
@@ -67,6 +69,7 @@ impl Column {
             Self::F32(values) => values.len(),
             Self::F64(values) => values.len(),
             Self::Text(values) => values.len(),
+            Self::Coded(codes, _) => codes.len(),
         }
     }
 
@@ -81,7 +84,7 @@ impl Column {
             Self::I64(_) => (Physical::INT64, None),
             Self::F32(_) => (Physical::FLOAT, None),
             Self::F64(_) => (Physical::DOUBLE, None),
-            Self::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Self::Text(_) | Self::Coded(..) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
         column.with_repetition(Repetition::REQUIRED).build()
@@ -95,6 +98,10 @@ impl Column {
             Self::F64(values) => write_slices::<DoubleType, _>(&values[rows], |value| *value, to),
             Self::Text(values) => {
                 write_slices::<ByteArrayType, _>(&values[rows], |text| ByteArray::from(text.as_str()), to)
+            }
+            Self::Coded(codes, words) => {
+                let text = |code: &u32| ByteArray::from(words[*code as usize].as_str());
+                write_slices::<ByteArrayType, _>(&codes[rows], text, to)
             }
         }
     }
@@ -172,8 +179,26 @@ impl Table {
             if !names.insert(name.as_str()) {
                 return Err(DataError::Invalid(format!("two columns are named '{name}'")));
             }
+            if let Column::Coded(codes, words) = column
+                && codes.iter().any(|&code| code as usize >= words.len())
+            {
+                return Err(DataError::Invalid(format!("column '{name}' names a text that is not in its list")));
+            }
         }
         Ok(Self { columns })
+    }
+
+    /// The same table with one more column behind the column `after`, or behind all where there is none of that name.
+    pub fn with_column(self, after: &str, name: &str, column: Column) -> Result<Self, DataError> {
+        let mut columns = self.columns;
+        let at = columns.iter().position(|(name, _)| name == after).map_or(columns.len(), |at| at + 1);
+        columns.insert(at, (name.to_string(), column));
+        Self::new(columns)
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column)
     }
 
     /// Names and columns, in order.
@@ -222,6 +247,10 @@ impl Table {
                         csv.write_field(&values[row])?;
                         continue;
                     }
+                    Column::Coded(codes, words) => {
+                        csv.write_field(&words[codes[row] as usize])?;
+                        continue;
+                    }
                 };
                 csv.write_field(&cell)?;
             }
@@ -259,6 +288,10 @@ impl Table {
                 Column::F32(values) => npz.array(name, "<f4", &shape, values.iter().map(|v| v.to_le_bytes()))?,
                 Column::F64(values) => npz.array(name, "<f8", &shape, values.iter().map(|v| v.to_le_bytes()))?,
                 Column::Text(values) => npz.text(name, values)?,
+                Column::Coded(codes, words) => {
+                    let texts: Vec<String> = codes.iter().map(|&code| words[code as usize].clone()).collect();
+                    npz.text(name, &texts)?;
+                }
             }
         }
         npz.finish()

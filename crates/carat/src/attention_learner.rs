@@ -67,7 +67,8 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         config.is_attention()?;
         config.task_for(dataset)?;
-        config.check_prepared(dataset)?;
+        config.check_edges(dataset)?;
+        config.check_scaling(dataset)?;
         let mut config = config.clone();
         config.network.layers = network.config().layers;
         config.check()?;

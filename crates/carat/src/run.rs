@@ -1,16 +1,17 @@
-//! Run folders: `config.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is under way
+//! Run folders: `config.toml`, `encoding.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is under way
 //! `checkpoint.safetensors`.
 //!
 //! A run that is killed at any moment leaves a folder from which [`run`] with `resume` ends with the same weights, bit
 //! for bit, as an uninterrupted run.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use carat_graph::files::{TEMPORARY_PREFIX, write_atomically};
-use carat_graph::{DataError, Dataset};
+use carat_graph::{DataError, Dataset, Encoding};
 use carat_nn::Network;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use crate::json::to_json;
 use crate::metrics::{Evaluation, Lead, RunFigures};
 use crate::model::{Model, ModelKind, training};
 use crate::training::EpochMetrics;
-use crate::{AnyTrainer, Error, Task, TrainConfig, checkpoint, memory};
+use crate::{AnyTrainer, Error, Task, TrainConfig, checkpoint, memory, prepare};
 
 /// The results of a run: `summary.json`. Test figures are missing where the split has no labelled test entity, node or
 /// graph; those of attention where nodes have no labels; and in older files all that were not measured then.
@@ -49,6 +50,8 @@ pub struct Summary {
     #[serde(default)]
     pub test: Option<Evaluation>,
 }
+
+const ENCODING: &str = "encoding.toml";
 
 /// A run folder's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +86,25 @@ impl RunFolder {
                 config.check().map_err(|e| Error::Run { path, problem: e.to_string() })?;
                 Ok(Some(config))
             }
+        }
+    }
+
+    /// How the run's data becomes features and classes. Runs from before encodings were kept have none.
+    pub fn encoding(&self) -> Result<Option<Encoding>, Error> {
+        let path = self.file(ENCODING);
+        match std::fs::read_to_string(&path) {
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+            Err(e) => Err(DataError::read(&path, e).into()),
+            Ok(text) => Ok(Some(Encoding::from_toml(&text, &path)?)),
+        }
+    }
+
+    /// Data as the run's network reads it, and what its user should know about it. A run without an encoding takes
+    /// features as they are, by their position.
+    pub fn prepare(&self, dataset: &Dataset) -> Result<(Dataset, Vec<String>), Error> {
+        match self.encoding()? {
+            None => Ok((dataset.clone(), Vec::new())),
+            Some(encoding) => Ok(encoding.apply(dataset)?),
         }
     }
 
@@ -179,9 +201,17 @@ pub fn run(
         return Err(Error::Config(problem.into()));
     }
     let split = config.choose_split(dataset)?;
+    let started = folder.config()?;
+    let (prepared, encoding) = match (&started, folder.encoding()?) {
+        (Some(_), Some(encoding)) => (Cow::Owned(encoding.apply(dataset)?.0), None),
+        // A run that began before encodings were kept.
+        (Some(_), None) => (Cow::Borrowed(dataset), None),
+        (None, _) => prepare(dataset, &split, config).map(|(data, encoding)| (data, Some(encoding)))?,
+    };
+    let dataset = &prepared;
     let mut training = training(dataset, &split, config)?;
     let checkpoint_path = folder.file("checkpoint.safetensors");
-    match folder.config()? {
+    match started {
         Some(_) if !options.resume => {
             return Err(Error::Run {
                 path: folder.path.clone(),
@@ -210,6 +240,10 @@ pub fn run(
         }
         None => {
             std::fs::create_dir_all(&folder.path).map_err(|e| DataError::write(&folder.path, e))?;
+            // Written first: a folder with a configuration is a run, and its encoding must be there.
+            if let Some(encoding) = encoding {
+                folder.write(ENCODING, encoding.to_toml()?.as_bytes())?;
+            }
             let text = toml::to_string(config).map_err(|e| Error::Config(e.to_string()))?;
             folder.write("config.toml", text.as_bytes())?;
         }

@@ -1,7 +1,10 @@
-//! The outputs of a trained network as tables: predictions per node or graph, attention per edge.
+//! The outputs of a trained network as tables: predictions per node or graph, attention per edge; and what users call
+//! the nodes in them.
 
-use carat_graph::Dataset;
+use std::sync::Arc;
+
 use carat_graph::table::{Column, Table};
+use carat_graph::{Dataset, Split};
 use carat_nn::{Input, Keep, Network, Pass, WholeGraph, Workspace, loss};
 
 use crate::config::{check_width, one_graph};
@@ -37,8 +40,10 @@ fn for_all(
     Ok(())
 }
 
-/// One row per node, or per graph of a set: node or graph, label (-1 where missing), predicted, loss (NaN where the
-/// label is missing or unknown to the model), the node's name where the data has names, p_0 ... p_C-1.
+/// One row per node, or per graph of a set: node or graph, label, predicted, loss (NaN where the label is missing or
+/// unknown to the model), the node's name where the data has names, and a probability per class. Where classes have
+/// names, label (empty where missing) and predicted are names and the probabilities are called p_NAME; otherwise they
+/// are numbers (-1 where missing), and p_0 ... p_C-1.
 pub fn predictions(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
     rows_of_network(network, dataset, batch_size)?.finish()
 }
@@ -140,19 +145,65 @@ impl<'a> Predictions<'a> {
     fn finish(self) -> Result<Table, Error> {
         let Self { dataset, predicted, losses, probabilities, .. } = self;
         let task = Task::of(dataset);
-        let labels = dataset.labels().as_signed().iter().map(|&l| i64::from(l)).collect();
+        let labels = dataset.labels().as_signed();
+        let names = dataset.class_names().filter(|names| names.len() == probabilities.len());
+        let (label, predicted) = match names {
+            None => (Column::I64(labels.iter().map(|&l| i64::from(l)).collect()), Column::U32(predicted)),
+            Some(names) => {
+                // The last word stands for a missing label.
+                let words = Arc::new(names.iter().cloned().chain([String::new()]).collect::<Vec<String>>());
+                let missing = names.len() as u32;
+                let codes = labels.iter().map(|&label| u32::try_from(label).unwrap_or(missing)).collect();
+                (Column::Coded(codes, words.clone()), Column::Coded(predicted, words))
+            }
+        };
         let mut columns = vec![
             (task.to_string(), Column::U32((0..dataset.num_entities() as u32).collect())),
-            ("label".to_string(), Column::I64(labels)),
-            ("predicted".to_string(), Column::U32(predicted)),
+            ("label".to_string(), label),
+            ("predicted".to_string(), predicted),
             ("loss".to_string(), Column::F32(losses)),
         ];
         if let Some(names) = dataset.node_names().filter(|_| task == Task::Node) {
             columns.push(("name".to_string(), Column::Text(names.to_vec())));
         }
-        columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (format!("p_{c}"), Column::F32(p))));
+        let name = |c: usize| names.map_or_else(|| format!("p_{c}"), |names| format!("p_{}", names[c]));
+        columns.extend(probabilities.into_iter().enumerate().map(|(c, p)| (name(c), Column::F32(p))));
         Ok(Table::new(columns)?)
     }
+}
+
+/// Adds the users' ids behind the columns of node numbers: id behind node, src_id behind src and dst_id behind dst. A
+/// table of data whose ids are the node numbers stays as it is.
+pub fn with_ids(mut table: Table, dataset: &Dataset) -> Result<Table, Error> {
+    let Some(ids) = dataset.node_ids() else { return Ok(table) };
+    let ids = Arc::new(ids.to_vec());
+    for (numbers, name) in [("node", "id"), ("src", "src_id"), ("dst", "dst_id")] {
+        if let Some(Column::U32(nodes)) = table.column(numbers) {
+            let nodes = nodes.clone();
+            table = table.with_column(numbers, name, Column::Coded(nodes, ids.clone()))?;
+        }
+    }
+    Ok(table)
+}
+
+/// Adds the part of the split that each row's node or graph was in: train, val, test, or nothing. Tables of edges with
+/// ids get that of the edge's target, dst_split; other tables of edges stay as they are.
+pub fn with_split(table: Table, dataset: &Dataset, split: &Split) -> Result<Table, Error> {
+    const OUTSIDE: u32 = 3;
+    let mut parts = vec![OUTSIDE; dataset.num_entities()];
+    for (part, entities) in (0..).zip([&split.train, &split.val, &split.test]) {
+        entities.iter().for_each(|&entity| parts[entity as usize] = part);
+    }
+    let (key, after, name) = match (table.column("src"), table.column("dst_id"), Task::of(dataset)) {
+        (Some(_), Some(_), Task::Node) => ("dst", "dst_id", "dst_split"),
+        (Some(_), ..) => return Ok(table),
+        (None, _, Task::Node) => ("node", "loss", "split"),
+        (None, _, Task::Graph) => ("graph", "loss", "split"),
+    };
+    let Some(Column::U32(entities)) = table.column(key) else { return Ok(table) };
+    let codes = entities.iter().map(|&entity| parts[entity as usize]).collect();
+    let words = ["train", "val", "test", ""].map(String::from).to_vec();
+    Ok(table.with_column(after, name, Column::Coded(codes, Arc::new(words)))?)
 }
 
 /// One row per edge of the data, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first.

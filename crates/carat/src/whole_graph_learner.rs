@@ -69,8 +69,9 @@ impl WholeGraphLearner {
         model: Box<dyn WholeGraphModel<f32>>,
     ) -> Result<Self, Error> {
         config.check()?;
+        config.check_scaling(dataset)?;
         one_graph(dataset)?;
-        config.check_prepared(dataset)?;
+        config.check_edges(dataset)?;
         check_width(model.features(), dataset)?;
         check_classes(model.classes(), dataset)?;
         let len = model.parameters().len();

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use carat::{ModelKind, Preset, Setting, TrainConfig};
-use carat_graph::DataError;
+use carat::{ModelKind, Normalise, Preset, Setting, TrainConfig};
+use carat_graph::{DataError, is_folder_of_tables};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 use crate::failure::Failure;
@@ -59,6 +59,11 @@ impl TrainFlags {
             ));
         }
         config.data.name = absolute_if_there(&config.data.name);
+        // A run that goes on, and a file, say what they mean: without a word, features stay as they are.
+        let is_given = self.given.iter().any(|(setting, _)| setting.name == "normalise");
+        if !is_given && base.is_none() && self.config.is_none() && is_folder_of_tables(&config.data.name) {
+            config.data.normalise = Normalise::Standard;
+        }
         config.check()?;
         Ok(config)
     }

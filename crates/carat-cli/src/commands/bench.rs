@@ -86,6 +86,7 @@ impl Timed {
             .map_err(|_| Failure::input(format!("--seconds {} is not a length of time", self.seconds)))?;
         let dataset = config.open(None, &self.data_folder.path())?;
         let split = config.choose_split(&dataset)?;
+        let (dataset, _) = carat::prepare(&dataset, &split, &config)?;
         Ok(with_threads(self.threads.threads, || work(&dataset, &split, &config, self.steps.max(1), time))??)
     }
 }

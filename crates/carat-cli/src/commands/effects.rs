@@ -19,6 +19,8 @@ use crate::{interrupt, output};
 
 One row per in-edge of the nodes, ordered by dst, then by src:
   src, dst        the edge; nodes are numbered as in 'carat predict', which has their names
+  src_id, dst_id  the same by the data's own ids, if it has any
+  dst_split       then also train, val or test, for the data that the run was trained on
   degree          in-edges of dst
   loss            cross-entropy of dst's prediction
   loss_without    the same after deleting this edge only; exact

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carat::explain::{EdgeChanges, ExplainSettings, explain, nodes_table};
-use carat::{EffectSettings, RunFolder, TrainConfig, with_threads};
+use carat::{EffectSettings, RunFolder, TrainConfig, tables, with_threads};
 use carat_graph::table::{TableFormat, check_ending};
 use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
@@ -39,6 +39,7 @@ narrow papers (sources of the same class with few out-edges).
 The folder gets index.html (one file that opens from disk), the tables as CSV, the figures as SVG, edges.csv (every \
 edge) and nodes.csv (every node). Columns of edges.csv, ordered by dst, then by src:
   src, dst        the edge: dst attends to src; nodes are numbered as in nodes.csv
+  src_id, dst_id  the same by the data's own ids, if it has any
   base, car       attention in either run
   change          in percent of base
   rank            1 is the most up-weighted; -1 where dst has no other in-edge
@@ -155,7 +156,16 @@ pub fn run(args: Args) -> Result<(), Failure> {
             "the runs read different edges: undirected and self-loops must be the same in both to compare them",
         ));
     }
-    let dataset = config.open(Some(data), &args.data_folder.path())?;
+    let opened = config.open(Some(data), &args.data_folder.path())?;
+    let (dataset, notes) = RunFolder::new(&args.car).prepare(&opened)?;
+    if RunFolder::new(&args.base).prepare(&opened)?.0.features() != dataset.features() {
+        return Err(Failure::input(format!(
+            "{} and {} read the features of {data} differently; compare runs with the same --normalise and --split",
+            args.base.display(),
+            args.car.display()
+        )));
+    }
+    output::notes(&notes);
     let runs = compared_runs(&base_config, &config);
     let (changes, found) = with_threads(args.threads.threads, || {
         let changes = compare(&base, &car, &dataset, &settings)?;
@@ -213,14 +223,15 @@ fn write(
 ) -> Result<usize, Failure> {
     let out = &args.out;
     match target {
-        Target::Edges => changes.into_table()?.write(out)?,
+        Target::Edges => tables::with_ids(changes.into_table()?, dataset)?.write(out)?,
         Target::Page => write_file(out, &pages::html(report))?,
         Target::Folder => {
             std::fs::create_dir_all(out).map_err(|e| DataError::write(out, e))?;
             // In other kinds of file, no name can be mistaken for a formula.
             let guard = |text: &str| if args.format == TableFormat::Csv { pages::guarded(text) } else { text.into() };
             let nodes = nodes_table(dataset, guard)?;
-            for (table, stem) in [(changes.into_table()?, "edges"), (nodes, "nodes")] {
+            let edges = tables::with_ids(changes.into_table()?, dataset)?;
+            for (table, stem) in [(edges, "edges"), (tables::with_ids(nodes, dataset)?, "nodes")] {
                 table.write(&out.join(format!("{stem}{}", args.format.ending())))?;
             }
             let page = ("index.html".to_string(), pages::html(report));

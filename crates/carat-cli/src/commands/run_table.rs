@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carat::{Error, RunFolder, TrainConfig, with_threads};
+use carat::{Error, RunFolder, TrainConfig, tables, with_threads};
 use carat_graph::Dataset;
 use carat_graph::table::{Table, check_ending};
 use serde::Serialize;
@@ -43,10 +43,20 @@ impl RunTable {
     ) -> Result<(), Failure> {
         check_ending(&self.out)?;
         output::check_folder(&self.out)?;
-        let (config, model) = open(&RunFolder::new(&self.run))?;
-        let dataset = config.open(self.data.as_deref(), &self.data_folder.path())?;
+        let folder = RunFolder::new(&self.run);
+        let (config, model) = open(&folder)?;
+        let data = self.data.as_deref().unwrap_or(&config.data.name);
+        let dataset = config.open(Some(data), &self.data_folder.path())?;
         config.task_for(&dataset)?;
+        let (dataset, notes) = folder.prepare(&dataset)?;
+        output::notes(&notes);
         let (table, beside) = with_threads(self.threads.threads, || make(model, &dataset, &config))??;
+        let mut table = tables::with_ids(table, &dataset)?;
+        // The split of other data than the run's own is not known.
+        let split = (absolute_if_there(data) == config.data.name).then(|| config.named_split(&dataset).ok()).flatten();
+        if let Some(split) = split {
+            table = tables::with_split(table, &dataset, &split)?;
+        }
         table.write(&self.out)?;
         let (rows, out) = (table.num_rows() as u64, self.out.display().to_string());
         let mut printed = json!({ "rows": rows, "out": out });

@@ -32,11 +32,12 @@ use crate::{interrupt, output};
   carat train --data arxiv-tape --fanout 10,10 --batch-size 2000
   carat train --data MUTAG --folds 10 --split 3 --batch-size 32 --lambda 1
                                                      classify graphs: one fold of a cross-validation
+  carat train --data my-tables                       a folder with nodes.csv and edges.csv: numbers, text, dates, gaps
   carat train --config settings.toml --lr 0.005      settings from a file, with one replaced
   carat train --out runs/small --resume              continue a run that was stopped or killed
 
-The run folder gets config.toml, metrics.csv (a row per epoch), model.safetensors (PyTorch \
-Geometric's names and shapes) and summary.json: the figures of the kept weights over training, validation and test \
+The run folder gets config.toml, encoding.toml (how columns become features), metrics.csv (a row per epoch), \
+model.safetensors (PyTorch Geometric's names and shapes) and summary.json: the figures of the kept weights over training, validation and test \
 nodes, the confusion matrix, and the figures of every class. With two classes, or with one that has more than two \
 thirds of the training labels, the printed figures lead with ROC AUC and average precision. 'carat report DIR' makes \
 a page of a run folder. The same settings give the same bits, for any number \

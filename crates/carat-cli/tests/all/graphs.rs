@@ -62,7 +62,7 @@ fn a_fold_is_trained_and_its_tables_are_of_graphs() {
 
     stdout(folder.path(), &["predict", "--run", &run, "--out", &at("p.csv")]);
     let predictions = lines(&folder.path().join("p.csv"));
-    assert_eq!((predictions[0].as_str(), predictions.len()), ("graph,label,predicted,loss,p_0,p_1", GRAPHS + 1));
+    assert_eq!((predictions[0].as_str(), predictions.len()), ("graph,label,predicted,loss,split,p_0,p_1", GRAPHS + 1));
 
     stdout(folder.path(), &["effects", "--run", &run, "--graphs", "test", "--out", &at("e.csv")]);
     let effects = lines(&folder.path().join("e.csv"));

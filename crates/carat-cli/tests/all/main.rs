@@ -16,6 +16,7 @@ mod explain;
 mod explore;
 mod figures;
 mod graphs;
+mod own_data;
 mod presets;
 mod report;
 mod rewire;

@@ -127,5 +127,5 @@ pub fn assert_survives_kills(folder: &Path, flags: &[&str]) {
     assert_eq!(metrics(&hunted), metrics(&calm));
     let mut left: Vec<_> = std::fs::read_dir(&hunted).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["config.toml", "metrics.csv", "model.safetensors", "summary.json"]);
+    assert_eq!(left, ["config.toml", "encoding.toml", "metrics.csv", "model.safetensors", "summary.json"]);
 }

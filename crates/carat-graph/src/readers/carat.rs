@@ -152,6 +152,8 @@ impl OpenFile {
         let mut parts = DatasetParts::new(sizes.name, graph, features, labels);
         parts.splits = self.optional(Kind::Splits, splits)?.unwrap_or_default();
         parts.node_names = self.optional(Kind::NodeNames, |bytes| texts(bytes, sizes.nodes))?;
+        parts.node_ids = self.optional(Kind::NodeIds, |bytes| texts(bytes, sizes.nodes))?;
+        parts.feature_names = self.optional(Kind::FeatureNames, |bytes| texts(bytes, sizes.columns))?;
         parts.class_names = self.optional(Kind::ClassNames, |bytes| texts(bytes, sizes.classes))?;
         if self.find(Kind::NodeYears).is_some() {
             parts.node_years = Some(self.mapped(Kind::NodeYears, Some(sizes.nodes))?);

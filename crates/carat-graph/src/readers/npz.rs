@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | `edge_index` | `[2, E]` | sources, then targets |
 //! | `x` | `[N, F]` | features; or in CSR: `x_data`, `x_indices`, `x_indptr`, `x_shape` |
-//! | `y` | `[N]` | classes from 0; -1 or NaN where missing |
+//! | `y` | `[N]` | optional: classes from 0; -1 or NaN where missing |
 //! | `train_mask`, `val_mask`, `test_mask` | `[N]` or `[S, N]` | optional, all three or none: one split or S of them |
 //!
 //! `edge_attr`, `[E, D]` or `[E]`, and `edge_weight`, `[E]`, hold features of the edges, in the order of `edge_index`;
 //! `edge_names` may name the columns of `edge_attr`.
 //!
-//! [`crate::writers::npz`] also writes what else the dataset has: `num_classes`, `node_names`, `class_names`,
-//! `node_years`, `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of
+//! [`crate::writers::npz`] also writes what else the dataset has: `num_classes`, `node_names`, `node_ids`,
+//! `feature_names`, `class_names`, `node_years`, `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of
 //! `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per graph.
 
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
     let graph_offsets = npz.optional("graph_offsets", |array| whole_numbers(array, "graph offset"))?;
     let num_entities = graph_offsets.as_ref().map_or(num_nodes, |offsets: &Vec<u32>| offsets.len().saturating_sub(1));
     let class_names = npz.optional("class_names", Array::to_text)?;
-    let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len))?;
+    let labels = read_labels(&mut npz, class_names.as_ref().map(Vec::len), num_entities)?;
     // Checked before the masks, whose error would blame them for the wrong number.
     if graph_offsets.is_none() && labels.len() != num_nodes {
         let problem = format!("{} labels for {num_nodes} rows of features; -1 stands for a missing one", labels.len());
@@ -67,6 +67,8 @@ pub(crate) fn read_to(path: &Path, edges: EdgePlace<'_>) -> Result<Dataset, Data
     let mut parts = DatasetParts::new(name, graph, features, labels);
     parts.splits = splits;
     parts.node_names = npz.optional("node_names", Array::to_text)?;
+    parts.node_ids = npz.optional("node_ids", Array::to_text)?;
+    parts.feature_names = npz.optional("feature_names", Array::to_text)?;
     parts.class_names = class_names;
     parts.node_years = npz.optional("node_years", |array| Ok(whole_numbers(array, "year")?.into()))?;
     parts.node_authors = npz.optional("node_authors", Array::to_text)?;
@@ -119,7 +121,7 @@ pub(super) fn dense(x: &Array) -> Result<Features, DataError> {
     }
 }
 
-fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, DataError> {
+fn read_labels(npz: &mut NpzReader, num_names: Option<usize>, num_entities: usize) -> Result<Labels, DataError> {
     let num_classes = npz.optional("num_classes", |array| {
         let count = match array.to_i64()?[..] {
             [count] => usize::try_from(count).ok().filter(|&count| count <= MAX_CLASSES),
@@ -127,6 +129,9 @@ fn read_labels(npz: &mut NpzReader, num_names: Option<usize>) -> Result<Labels, 
         };
         count.ok_or_else(|| DataError::Invalid(format!("one number from 0 to {MAX_CLASSES} is needed")))
     })?;
+    if !npz.has("y") {
+        return Labels::new(vec![None; num_entities], num_classes.or(num_names).unwrap_or(0));
+    }
     npz.converted("y", |array| {
         let classes = signed_classes(array)?;
         match num_classes.or(num_names) {

@@ -15,6 +15,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use crate::DataError;
+use crate::dates::format_date;
 use crate::files::{MAX_LINE_BYTES, open_text};
 use crate::readers::guard::guarded;
 use crate::readers::parquet_file::{Column, ParquetFile, Values};
@@ -38,6 +39,8 @@ pub(crate) enum Cell<'a> {
     Integer(i64),
     Number(f64),
     Boolean(bool),
+    /// Days since 1970-01-01.
+    Date(f64),
 }
 
 impl<'a> Cell<'a> {
@@ -46,6 +49,7 @@ impl<'a> Cell<'a> {
             Values::Integer(values) => values[row].map_or(Self::Missing, Self::Integer),
             Values::Number(values) => values[row].map_or(Self::Missing, Self::Number),
             Values::Boolean(values) => values[row].map_or(Self::Missing, Self::Boolean),
+            Values::Date(values) => values[row].map_or(Self::Missing, Self::Date),
             Values::Text(values) => values[row].as_deref().map_or(Self::Missing, Self::Text),
         }
     }
@@ -63,19 +67,31 @@ impl<'a> Cell<'a> {
             }
             Self::Number(number) => Some(Cow::Owned(number.to_string())),
             Self::Boolean(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
+            Self::Date(days) => Some(Cow::Owned(format_date(days))),
         }
     }
 
     /// As a finite number; `None` if it is missing or not one.
     pub(crate) fn number(self) -> Option<f32> {
         let number = match self {
-            Self::Missing => None,
+            Self::Missing | Self::Date(_) => None,
             Self::Text(text) => text.trim().parse::<f32>().ok(),
             Self::Integer(number) => Some(number as f32),
             Self::Number(number) => Some(number as f32),
             Self::Boolean(flag) => Some(f32::from(u8::from(flag))),
         };
         number.filter(|number| number.is_finite())
+    }
+
+    /// The same in 64 bits, where 32 bits can hold its magnitude.
+    pub(crate) fn double(self) -> Option<f64> {
+        let number = match self {
+            Self::Text(text) => text.trim().parse::<f64>().ok(),
+            Self::Integer(number) => Some(number as f64),
+            Self::Number(number) => Some(number),
+            other => other.number().map(f64::from),
+        };
+        number.filter(|number| (*number as f32).is_finite())
     }
 }
 
@@ -101,9 +117,11 @@ impl RowFile {
             let columns = fields.iter().map(|field| field.name().trim().to_string()).collect();
             (columns, Source::Parquet(Box::new(reader)))
         } else {
-            let input = RowLimit { inner: open_text(path)?, left: Rc::new(MAX_LINE_BYTES.into()) };
+            let mut text = open_text(path)?;
+            let delimiter = delimiter(path, text.fill_buf().map_err(|e| csv_error(path, &e.into()))?);
+            let input = RowLimit { inner: text, left: Rc::new(MAX_LINE_BYTES.into()) };
             let left = input.left.clone();
-            let mut reader = csv::ReaderBuilder::new().from_reader(input);
+            let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(input);
             let headers = reader.headers().map_err(|e| csv_error(path, &e))?;
             let columns = headers.iter().take(MAX_COLUMNS + 1).map(|name| name.trim().to_string()).collect();
             left.set(MAX_LINE_BYTES);
@@ -206,6 +224,35 @@ impl RowFile {
     }
 }
 
+/// What stands between cells. Spreadsheets of some countries write semicolons.
+fn delimiter(path: &Path, start: &[u8]) -> u8 {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.trim_end_matches(".gz").ends_with(".tsv") {
+        return b'\t';
+    }
+    let header = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let others = [b',', b';', b'\t'];
+    others.into_iter().find(|delimiter| header.contains(delimiter)).unwrap_or(b',')
+}
+
+/// Where a row is in its file, for errors found later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot {
+    place: u64,
+    is_text: bool,
+}
+
+impl Spot {
+    /// An error about the row: by its line in a text file, by its number (from 1) in Parquet.
+    pub(crate) fn error(self, path: &Path, problem: impl Into<String>) -> DataError {
+        if self.is_text {
+            DataError::malformed_line(path, line_of(path, self.place), problem)
+        } else {
+            DataError::malformed(path, format!("row {}: {}", self.place, problem.into()))
+        }
+    }
+}
+
 /// One row, while it is visited.
 pub(crate) struct Row<'a> {
     path: &'a Path,
@@ -233,12 +280,14 @@ impl Row<'_> {
         }
     }
 
-    /// An error about this row: by its line in a text file, by its number (from 1) in Parquet.
+    /// Where the row is.
+    pub(crate) fn spot(&self) -> Spot {
+        Spot { place: self.place, is_text: matches!(self.cells, Cells::Text { .. }) }
+    }
+
+    /// An error about this row.
     pub(crate) fn error(&self, problem: impl Into<String>) -> DataError {
-        match self.cells {
-            Cells::Text { .. } => DataError::malformed_line(self.path, line_of(self.path, self.place), problem),
-            Cells::Typed { .. } => DataError::malformed(self.path, format!("row {}: {}", self.place, problem.into())),
-        }
+        self.spot().error(self.path, problem)
     }
 }
 

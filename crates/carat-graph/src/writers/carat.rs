@@ -40,6 +40,12 @@ fn sections(dataset: &Dataset, writer: impl Write + Seek) -> IoResult<()> {
     if let Some(names) = dataset.node_names() {
         texts(&mut file, Kind::NodeNames, names)?;
     }
+    if let Some(ids) = dataset.node_ids() {
+        texts(&mut file, Kind::NodeIds, ids)?;
+    }
+    if let Some(names) = dataset.feature_names() {
+        texts(&mut file, Kind::FeatureNames, names)?;
+    }
     if let Some(names) = dataset.class_names() {
         texts(&mut file, Kind::ClassNames, names)?;
     }

@@ -1,15 +1,16 @@
 //! A dataset as a folder of tables, which [`crate::readers::folder`] reads back.
 //!
-//! Nodes get their numbers as ids, and their names in a separate column. A `classes` table is added if the labels alone
+//! Nodes without ids get their numbers, and names a separate column. A `classes` table is added if the labels alone
 //! do not determine all classes and their order.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::files::without_temporary_name;
 use crate::readers::folder::{FORMATS, is_missing_label};
 use crate::readers::rows::MAX_COLUMNS;
 use crate::table::{Column, Table, TableFormat};
-use crate::{DataError, Dataset, Features, Split};
+use crate::{DataError, Dataset, Features, RawColumn, Split};
 
 /// The most feature cells, 4 GiB. Sparse features can be too wide for a table, and a small file can claim to be.
 const MAX_CELLS: usize = 1 << 30;
@@ -71,8 +72,13 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
 
 fn nodes_table(dataset: &Dataset) -> Result<Table, DataError> {
     let num_nodes = dataset.num_nodes();
-    let mut columns = vec![("id".to_string(), Column::U32((0..num_nodes as u32).collect()))];
-    if let Some(names) = dataset.node_names() {
+    let ids = match dataset.node_ids() {
+        None => Column::U32((0..num_nodes as u32).collect()),
+        Some(ids) => Column::Text(ids.to_vec()),
+    };
+    let mut columns = vec![("id".to_string(), ids)];
+    // Names that are the ids are no names.
+    if let Some(names) = dataset.node_names().filter(|names| dataset.node_ids() != Some(names)) {
         columns.push(("name".into(), Column::Text(names.to_vec())));
     }
     let labels = dataset.labels();
@@ -94,9 +100,23 @@ fn nodes_table(dataset: &Dataset) -> Result<Table, DataError> {
     if let Some(authors) = dataset.node_authors() {
         columns.push(("authors".into(), Column::Text(authors.to_vec())));
     }
+    if let Some(table) = dataset.table() {
+        columns.extend(table.columns().iter().map(|column| raw_column(column, num_nodes)));
+        return Table::new(columns);
+    }
+    let name = |k: usize| dataset.feature_names().map_or_else(|| format!("f{k}"), |names| names[k].clone());
     let features = feature_columns(dataset.features());
-    columns.extend(features.into_iter().enumerate().map(|(k, values)| (format!("f{k}"), Column::F32(values))));
+    columns.extend(features.into_iter().enumerate().map(|(k, values)| (name(k), Column::F32(values))));
     Table::new(columns)
+}
+
+/// A column as it was read; gaps are empty cells.
+fn raw_column(column: &RawColumn, rows: usize) -> (String, Column) {
+    let (distinct, codes) = column.values.as_texts(rows);
+    let empty = distinct.len() as u32;
+    let words: Vec<String> = distinct.into_iter().chain([String::new()]).collect();
+    let codes = codes.into_iter().map(|code| code.min(empty)).collect();
+    (column.name.clone(), Column::Coded(codes, Arc::new(words)))
 }
 
 fn split_column(split: &Split, num_nodes: usize) -> Column {

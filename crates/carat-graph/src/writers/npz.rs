@@ -11,6 +11,8 @@ use crate::{DataError, Dataset, EdgeFeatures, Features, Split, files};
 pub fn write(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
     let texts = [
         ("the name of node", dataset.node_names()),
+        ("the id of node", dataset.node_ids()),
+        ("the name of feature", dataset.feature_names()),
         ("the name of class", dataset.class_names()),
         ("the list of authors of node", dataset.node_authors()),
     ];
@@ -86,6 +88,12 @@ fn write_splits<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) -> I
 fn write_optional<W: Write + Seek>(npz: &mut NpzWriter<W>, dataset: &Dataset) -> IoResult<()> {
     if let Some(names) = dataset.node_names() {
         npz.text("node_names", names)?;
+    }
+    if let Some(ids) = dataset.node_ids() {
+        npz.text("node_ids", ids)?;
+    }
+    if let Some(names) = dataset.feature_names() {
+        npz.text("feature_names", names)?;
     }
     if let Some(names) = dataset.class_names() {
         npz.text("class_names", names)?;

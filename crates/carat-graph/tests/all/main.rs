@@ -6,6 +6,7 @@ mod support;
 mod carat_file;
 mod download;
 mod edge_features;
+mod encoding;
 mod folder;
 mod geom_gcn;
 mod heterophilous;

@@ -151,7 +151,10 @@ fn every_error_names_its_array() {
         let mut arrays = good();
         arrays.retain(|array| array.0 != missing);
         let (_folder, path) = by_hand(&arrays);
-        assert!(reader::read(&path).is_err(), "{missing}");
+        match reader::read(&path) {
+            Ok(dataset) => assert!(missing == "y" && dataset.labels().as_signed() == [-1; 3]),
+            Err(_) => assert_ne!(missing, "y", "only training needs labels"),
+        }
     }
 }
 

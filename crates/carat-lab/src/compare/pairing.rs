@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 25] = [
+    const TEXTS: [&str; 26] = [
         "true",
         "7",
         "0.25",
@@ -156,6 +156,7 @@ mod tests {
         "one",
         "all",
         "paper",
+        "row",
         "rounds",
         "distribution",
         "adamw",

@@ -153,10 +153,10 @@ impl Prepared {
         let mut prepared = Self::default();
         for config in trainings.iter().map(Training::config) {
             let key = Self::key(&config);
-            if let Some(dataset) = datasets.get(&config.data.name).filter(|dataset| !config.is_prepared(dataset))
+            if let Some(dataset) = datasets.get(&config.data.name).filter(|dataset| !config.edges_are_prepared(dataset))
                 && !prepared.0.contains_key(&key)
             {
-                prepared.0.insert(key, config.prepare(dataset.clone())?);
+                prepared.0.insert(key, config.prepare_edges(dataset.clone())?);
             }
         }
         Ok(prepared)

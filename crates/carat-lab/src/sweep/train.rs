@@ -28,6 +28,7 @@ pub(super) fn train(
     let config = training.config();
     let split = config.choose_split(dataset)?;
     let Some(dataset) = guides.graph_of(dataset, &config, interrupted)? else { return Ok(None) };
+    let (dataset, _) = carat::prepare(&dataset, &split, &config)?;
     let mut trainer = carat::training(&dataset, &split, &config)?;
     let mut results: Vec<Option<Result<Outcome, String>>> = vec![None; training.runs.len()];
     let mut curve = Curve::default();

@@ -12,7 +12,7 @@ impl TrainConfig {
     }
 
     /// The split that the settings name, as the data has it or as the ratio makes it.
-    pub(crate) fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+    pub fn named_split(&self, dataset: &Dataset) -> Result<Split, Error> {
         let task = self.task_for(dataset)?;
         if let Some(folds) = self.data.folds {
             let (name, labelled) = (dataset.name(), dataset.labels().num_labelled());
@@ -40,6 +40,12 @@ impl TrainConfig {
 
     /// The split to train on: labelled entities only, because one without a label has no loss.
     pub fn choose_split(&self, dataset: &Dataset) -> Result<Split, Error> {
+        if dataset.labels().num_labelled() == 0 {
+            let (name, task) = (dataset.name(), Task::of(dataset));
+            return Err(Error::Config(format!(
+                "no {task} of {name} has a label; at least the training {task}s need one"
+            )));
+        }
         let mut split = self.named_split(dataset)?;
         for list in [&mut split.train, &mut split.val, &mut split.test] {
             list.retain(|&n| dataset.labels().get(n).is_some());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::batch_seed;
 use crate::settings::DataSettings;
-use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention};
+use crate::{Error, ModelKind, TrainConfig, Trainer, mean_attention, prepare};
 
 /// Leaves edges out of a graph before a network is trained on it. A setting of sweeps, so that their rows describe
 /// their graphs.
@@ -92,15 +92,16 @@ pub fn scores(
     config: &TrainConfig,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<f32>>, Error> {
-    let dataset = &config.prepare(dataset.clone())?;
+    let dataset = &config.prepare_edges(dataset.clone())?;
     let split = config.choose_split(dataset)?;
-    let mut trainer = Trainer::new(dataset, &split, config)?;
+    let (dataset, _) = prepare(dataset, &split, config)?;
+    let mut trainer = Trainer::new(&dataset, &split, config)?;
     while trainer.epoch(interrupted)?.is_some() {}
     if !trainer.is_over() {
         return Ok(None);
     }
     let (network, _) = trainer.finish();
-    mean_attention(&network, dataset, config.optimiser.batch_size).map(Some)
+    mean_attention(&network, &dataset, config.optimiser.batch_size).map(Some)
 }
 
 #[cfg(test)]

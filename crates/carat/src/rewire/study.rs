@@ -7,7 +7,7 @@ use carat_nn::GcnNetwork;
 
 use super::curves::{Curve, CurvePoint, Curves};
 use super::prune::{above, at_random, check_threshold, random_seed};
-use crate::{Error, ModelKind, TrainConfig, Trainer};
+use crate::{Error, ModelKind, TrainConfig, Trainer, prepare};
 
 /// Most networks; a longer list is a mistake.
 const MOST_TRAININGS: usize = 100_000;
@@ -188,8 +188,9 @@ impl<'a> Study<'a> {
             }
         };
         let config = self.config.gcn.clone().seed(seed).split(self.config.splits[split]);
-        let model = GcnNetwork::new(config.gcn_for(dataset), seed)?;
-        let mut trainer = Trainer::of_model(dataset, &self.splits[split], &config, model.boxed())?;
+        let (dataset, _) = prepare(dataset, &self.splits[split], &config)?;
+        let model = GcnNetwork::new(config.gcn_for(&dataset), seed)?;
+        let mut trainer = Trainer::of_model(&dataset, &self.splits[split], &config, model.boxed())?;
         trainer.train(interrupted)?;
         trainer.keep();
         trainer.test()?.map(|score| score.accuracy).ok_or_else(|| Error::Config("no test node has a label".into()))

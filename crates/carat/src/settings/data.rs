@@ -2,7 +2,7 @@
 
 use super::checks::{adds_own_loops, folds, never, self_loops, split_ratio};
 use super::macros::settings;
-use crate::Task;
+use crate::{Normalise, Task};
 
 settings! {
     /// The data, the task and the split.
@@ -25,5 +25,9 @@ settings! {
         /// Cross-validation: --split K tests fold K, stops by the next and trains on the others; folds are stratified
         /// and dealt out by --seed.
         folds: Option<usize> = None, "folds" "N", check folds;
+        /// Scale of the features: none, row (each row divided by its sum) or standard (each column to mean 0 and
+        /// deviation 1 over the training nodes).
+        normalise: Normalise = Normalise::None, "normalise" "HOW",
+            default "standard for a folder of tables, else none", late true;
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 28] = [
+const VALUES: [&str; 29] = [
     "true",
     "7",
     "0.25",
@@ -36,6 +36,7 @@ const VALUES: [&str; 28] = [
     "\"balanced\"",
     "\"accuracy\"",
     "\"learning\"",
+    "\"row\"",
     "[5, 4]",
     "{ threshold = 0.5, guide = {} }",
 ];

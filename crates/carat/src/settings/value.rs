@@ -7,7 +7,7 @@ use super::{
     Schedule, Select, Target,
 };
 use crate::rewire::Pruning;
-use crate::{ModelKind, Task};
+use crate::{ModelKind, Normalise, Task};
 
 /// A type that settings have.
 pub(crate) trait SettingValue: Sized {
@@ -77,6 +77,7 @@ texts! {
     ClassWeights;
     Select;
     PatienceFrom;
+    Normalise;
 }
 
 impl<T: SettingValue> SettingValue for Option<T> {

@@ -33,7 +33,7 @@ fn with_own_loops(dataset: &Dataset) -> Dataset {
 fn added_self_loops_are_attended_to_as_own_ones_are_and_are_in_no_table() {
     let plain = data();
     let own = with_own_loops(&plain);
-    let looped = config().prepare(own.clone()).unwrap();
+    let looped = config().prepare_edges(own.clone()).unwrap();
     assert_eq!(looped.graph(), plain.graph());
     let everyone: Vec<u32> = (0..plain.num_nodes() as u32).collect();
     for arch in AttentionKind::ALL {
@@ -51,7 +51,7 @@ fn added_self_loops_are_attended_to_as_own_ones_are_and_are_in_no_table() {
 
 #[test]
 fn every_regulariser_trains_with_self_loops() {
-    let dataset = config().undirected(true).prepare(data()).unwrap();
+    let dataset = config().undirected(true).prepare_edges(data()).unwrap();
     let base = config().undirected(true).lambda(Lambda::new(1.0));
     let runs = [
         base.clone(),
@@ -80,7 +80,7 @@ fn graphs_of_a_set_have_self_loops_too() {
     parts.graph_offsets = Some(vec![0, 3, 6, 7]);
     parts.splits = vec![carat_graph::Split { train: vec![0, 2], val: vec![1], test: vec![] }];
     let config = config().lambda(Lambda::new(1.0));
-    let dataset = config.prepare(Dataset::new(parts).unwrap()).unwrap();
+    let dataset = config.prepare_edges(Dataset::new(parts).unwrap()).unwrap();
     for interventions in [Interventions::Exact, Interventions::Rounds] {
         for rounds in [Rounds::Count(2), Rounds::All] {
             let config = config.clone().interventions(interventions).rounds(rounds);
@@ -100,6 +100,6 @@ fn data_that_is_not_prepared_is_refused() {
     let split = config().choose_split(&dataset).unwrap();
     for config in [config(), TrainConfig::default().undirected(true)] {
         let error = Trainer::new(&dataset, &split, &config).unwrap_err().to_string();
-        assert!(error.contains("TrainConfig::prepare"), "{error}");
+        assert!(error.contains("TrainConfig::prepare_edges"), "{error}");
     }
 }

@@ -9,14 +9,18 @@ use crate::arguments::{DataFolder, Format};
 use crate::failure::Failure;
 use crate::output::show;
 
-/// Show a dataset's sizes, splits and homophily
+/// Show a dataset's sizes, splits and homophily, and what training makes of its columns
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat data info cora
   carat data info syn-cora               a family: a typical member, and every member
   carat data info my-graph.npz --json
   carat data info big.carat --verify     every byte against its checksum
-  carat data info my-folder              with edges.csv and nodes.csv")]
+  carat data info my-folder              with edges.csv and nodes.csv
+
+For a folder of tables there is a line per column: its missing values, and what 'carat train' makes of it with \
+--normalise standard, its default for folders. Scales and categories are those of the training nodes of the first \
+split, or of all nodes if the data has no split.")]
 pub struct Args {
     /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "NAME|PATH")]
@@ -41,7 +45,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         }
     }
     let statistics = if args.verify {
-        Statistics::of(&carat_graph::open_verified(&args.dataset, &data_dir)?)
+        Statistics::of(&carat_graph::open_verified(&args.dataset, &data_dir)?)?
     } else {
         statistics(&args.dataset, &data_dir)?
     };
@@ -49,5 +53,5 @@ pub fn run(args: Args) -> Result<(), Failure> {
 }
 
 fn statistics(dataset: &str, data_dir: &Path) -> Result<Statistics, Failure> {
-    Ok(Statistics::of(&carat_graph::open(dataset, data_dir)?))
+    Ok(Statistics::of(&carat_graph::open(dataset, data_dir)?)?)
 }

@@ -1,5 +1,6 @@
 //! `carat data`: the catalogue, statistics, conversion and generators.
 
+mod columns;
 mod convert;
 mod generate;
 mod get;

@@ -100,7 +100,7 @@ impl Target {
                 path
             }
         };
-        let saved = Saved { out: path.display().to_string(), statistics: Statistics::of(dataset) };
+        let saved = Saved { out: path.display().to_string(), statistics: Statistics::of(dataset)? };
         show(json, &saved, || format!("{}written to  {}\n", saved.statistics.text(), saved.out))
     }
 }

@@ -1,8 +1,9 @@
 //! The statistics that `info`, `convert` and `generate` print about a dataset.
 
-use carat_graph::{Dataset, Flags};
+use carat_graph::{DataError, Dataset, Flags, printable};
 use serde::Serialize;
 
+use super::columns::{self, ColumnInfo};
 use crate::output::thousands;
 
 /// Sizes as in the paper's dataset table. Field names are the keys of the JSON document.
@@ -24,7 +25,24 @@ pub struct Statistics {
     spurious_edges: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     edge_features: Vec<String>,
+    /// Edges from a node to itself, which are kept.
+    self_loops: usize,
+    /// Repeated edges that were left out while reading.
+    merged_edges: usize,
+    class_sizes: Vec<ClassSize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<ColumnInfo>,
 }
+
+#[derive(Debug, Clone, Serialize)]
+struct ClassSize {
+    class: String,
+    labelled: usize,
+    share: f64,
+}
+
+/// Classes that the text shows.
+const SHOWN_CLASSES: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct SplitSizes {
@@ -34,10 +52,10 @@ struct SplitSizes {
 }
 
 impl Statistics {
-    pub fn of(dataset: &Dataset) -> Self {
+    pub fn of(dataset: &Dataset) -> Result<Self, DataError> {
         let sizes =
             dataset.splits().iter().map(|s| SplitSizes { train: s.train.len(), val: s.val.len(), test: s.test.len() });
-        Self {
+        Ok(Self {
             name: dataset.name().to_string(),
             graphs: dataset.graph_set().map(|set| set.num_graphs()),
             nodes: dataset.num_nodes(),
@@ -51,7 +69,11 @@ impl Statistics {
             homophily: dataset.homophily(),
             spurious_edges: dataset.spurious().map(Flags::count),
             edge_features: dataset.edge_features().map_or_else(Vec::new, |features| features.names().to_vec()),
-        }
+            self_loops: dataset.graph().edges().filter(|(src, dst)| src == dst).count(),
+            merged_edges: dataset.merged_edges(),
+            class_sizes: class_sizes(dataset),
+            columns: columns::columns(dataset)?,
+        })
     }
 
     /// One line per figure.
@@ -72,10 +94,29 @@ impl Statistics {
         lines.push(("mean degree", format!("{:.2}", self.mean_degree)));
         lines.extend(self.homophily.map(|h| ("homophily", format!("{h:.2}"))));
         lines.extend(self.spurious_edges.map(|n| ("spurious edges", count(n))));
+        lines.extend((self.self_loops > 0).then(|| ("self-loops", format!("{}, kept", count(self.self_loops)))));
+        let merged = || ("merged", format!("{} repeated edges, of which the first counts", count(self.merged_edges)));
+        lines.extend((self.merged_edges > 0).then(merged));
         if !self.edge_features.is_empty() {
             lines.push(("edge features", self.edge_features_text()));
         }
-        aligned(&lines)
+        lines.push(("class sizes", self.classes_text()));
+        match self.columns.is_empty() {
+            true => aligned(&lines),
+            false => format!("{}\n{}", aligned(&lines), columns::text(&self.columns)),
+        }
+    }
+
+    fn classes_text(&self) -> String {
+        let size = |size: &ClassSize| {
+            format!("{} {} ({:.1} %)", printable(&size.class), thousands(size.labelled as u64), 100.0 * size.share)
+        };
+        let shown: Vec<String> = self.class_sizes.iter().take(SHOWN_CLASSES).map(size).collect();
+        match self.class_sizes.len().saturating_sub(SHOWN_CLASSES) {
+            0 if shown.is_empty() => "no labels; 'carat predict' needs none, training does".into(),
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
     }
 
     fn edge_features_text(&self) -> String {
@@ -93,6 +134,17 @@ impl Statistics {
             [first, ..] => format!("{}, the first: {}", self.splits, sizes(first)),
         }
     }
+}
+
+fn class_sizes(dataset: &Dataset) -> Vec<ClassSize> {
+    let labels = dataset.labels();
+    let mut sizes = vec![0usize; labels.num_classes()];
+    labels.as_signed().iter().filter(|class| **class >= 0).for_each(|&class| sizes[class as usize] += 1);
+    let all = labels.num_labelled().max(1) as f64;
+    let name = |class: usize| dataset.class_names().map_or_else(|| class.to_string(), |names| names[class].clone());
+    let size =
+        |(class, labelled): (usize, usize)| ClassSize { class: name(class), labelled, share: labelled as f64 / all };
+    sizes.into_iter().enumerate().map(size).collect()
 }
 
 /// A family of graphs as a whole, and each of them.

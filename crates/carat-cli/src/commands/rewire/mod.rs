@@ -112,6 +112,7 @@ impl Guiding {
 
     /// The score of every edge.
     fn scores(&self, dataset: &Dataset) -> Result<Vec<f32>, Error> {
-        mean_attention(&self.network, dataset, self.config.optimiser.batch_size)
+        let (dataset, _) = RunFolder::new(&self.path).prepare(dataset)?;
+        mean_attention(&self.network, &dataset, self.config.optimiser.batch_size)
     }
 }

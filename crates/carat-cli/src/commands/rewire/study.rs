@@ -89,7 +89,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (curves, trainings) = with_threads(args.threads.threads, || {
         let mut guides = Vec::new();
         for (name, _, run) in &runs {
-            guides.push(Guide { name: name.to_string(), scores: run.scores(&run.config.prepare(dataset.clone())?)? });
+            guides.push(Guide {
+                name: name.to_string(),
+                scores: run.scores(&run.config.prepare_edges(dataset.clone())?)?,
+            });
         }
         let study = Study::new(&dataset, guides, config.clone())?;
         let accuracies = in_parallel(study.trainings(), |number| {

@@ -124,7 +124,7 @@ pub fn cases() -> Vec<Case> {
             put(dir, "graph.npz", samples::npz(&samples::own_arrays()));
         }),
         case("Control characters in the input", "data info graph", |dir| {
-            put(dir, "graph/nodes.csv", "id,label,f0\na,0,\u{1b}[2J\n");
+            put(dir, "graph/nodes.csv", "id,label,f0\na,0,\u{1b}[2J\nb,0,1\n");
             put(dir, "graph/edges.csv", "src,dst\n");
         }),
         case("A time that is none", "bench step --data cora --seconds NaN", nothing),

@@ -18,6 +18,7 @@ fn with(dir: &Path, changes: &[Array<'static>]) {
 }
 
 const INFO: &str = "data info graph.npz";
+const TRAIN: &str = "train --data graph.npz --out run";
 
 pub fn npz_cases() -> Vec<Case> {
     vec![
@@ -42,7 +43,7 @@ pub fn npz_cases() -> Vec<Case> {
         }),
         case("No edges array", INFO, |dir| with(dir, &[("edge_index", "-", &[], Vec::new())])),
         case("No features", INFO, |dir| with(dir, &[("x", "-", &[], Vec::new())])),
-        case("No labels array", INFO, |dir| with(dir, &[("y", "-", &[], Vec::new())])),
+        case("No labels array, to train on", TRAIN, |dir| with(dir, &[("y", "-", &[], Vec::new())])),
         case("`edge_index` transposed", INFO, |dir| {
             with(dir, &[("edge_index", "<i8", &[3, 2], i64s(&[0, 1, 1, 0, 2, 3]))])
         }),
@@ -90,7 +91,7 @@ pub fn npz_cases() -> Vec<Case> {
         case("A label that is not a whole number", INFO, |dir| {
             with(dir, &[("y", "<f4", &[4], f32s(&[0.0, 0.5, 1.0, 0.0]))])
         }),
-        case("No label at all", INFO, |dir| with(dir, &[("y", "<i8", &[4], i64s(&[-1; 4]))])),
+        case("No label at all, to train on", TRAIN, |dir| with(dir, &[("y", "<i8", &[4], i64s(&[-1; 4]))])),
         case("A mask of the wrong length", INFO, |dir| with(dir, &[("val_mask", "|b1", &[3], vec![0, 1, 0])])),
         case("Masks with different numbers of splits", INFO, |dir| {
             with(dir, &[("val_mask", "|b1", &[2, 4], vec![0; 8])])
@@ -126,7 +127,9 @@ pub fn folder_cases() -> Vec<Case> {
         case("An empty table", INFO, |dir| folder(dir, "nodes.csv", "")),
         case("A header and no nodes", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\n")),
         case("No `id` column", INFO, |dir| folder(dir, "nodes.csv", "node,label,f0\na,cat,1\n")),
-        case("No `label` column", INFO, |dir| folder(dir, "nodes.csv", "id,class,f0\na,cat,1\n")),
+        case("No `label` column, to train on", "train --data graph --out run", |dir| {
+            folder(dir, "nodes.csv", "id,class,f0\na,cat,1\nb,dog,2\nc,cat,3\nd,cat,4\n");
+        }),
         case("No feature column", INFO, |dir| folder(dir, "nodes.csv", "id,label\na,cat\n")),
         case("Two columns of one name", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0,f0\na,cat,1,2\n")),
         case("A row that is too short", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0,f1\na,cat,1,2\nb,dog,1\n")),
@@ -135,8 +138,12 @@ pub fn folder_cases() -> Vec<Case> {
         case("A feature that is not a number", INFO, |dir| {
             folder(dir, "nodes.csv", "id,label,f0\na,cat,1\nb,dog,red\n")
         }),
-        case("An empty feature", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,1\nb,dog,\n")),
-        case("A NaN feature", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,nan\n")),
+        case("A date that does not exist", INFO, |dir| {
+            folder(dir, "nodes.csv", "id,label,since\na,cat,2024-02-29\nb,dog,2023-02-29\n")
+        }),
+        case("A number that 32 bits cannot hold", INFO, |dir| folder(dir, "nodes.csv", "id,label,f0\na,cat,1e99\n")),
+        case("A kind of column that there is not", INFO, |dir| folder(dir, "columns.csv", "column,kind\nf0,colour\n")),
+        case("A kind for no column", INFO, |dir| folder(dir, "columns.csv", "column,kind\nf7,text\n")),
         case("A label that `classes.csv` does not list", INFO, |dir| {
             folder(dir, "nodes.csv", "id,label,f0\na,cow,1\n")
         }),

@@ -293,5 +293,26 @@ pub fn cases() -> Vec<Case> {
             std::fs::remove_file(dir.join("graph.npz")).unwrap();
         }),
         case("An output of an unknown kind", "predict --run run --out p.xlsx", finished),
+        case("A column that the training data had", "predict --run run --data other --out p.csv", |dir| {
+            on_tables(dir, "id,f1,g0\na,1,2\nb,1,2\nc,1,2\nd,1,2\n");
+        }),
+        case("A column that it did not have", "predict --run run --data other --out p.csv", |dir| {
+            on_tables(dir, "id,f1,f0,f2\na,1,2,1\nb,1,2,1\nc,1,2,1\nd,1,2,1\n");
+        }),
+        case("Text where there were numbers", "predict --run run --data other --out p.csv", |dir| {
+            on_tables(dir, "id,f1,f0\na,1,x\nb,1,y\nc,1,z\nd,1,x\n");
+        }),
+        case("A damaged encoding", PREDICT, |dir| {
+            finished(dir);
+            put(dir, "run/encoding.toml", "features = -1\n");
+        }),
     ]
+}
+
+/// A run on a folder of tables, and another folder with these nodes.
+fn on_tables(dir: &Path, nodes: &str) {
+    put_all(&dir.join("graph"), samples::folder());
+    succeed(dir, "train --data graph --hidden 2 --heads 1 --epochs 1 --out run");
+    put(dir, "other/nodes.csv", nodes);
+    put(dir, "other/edges.csv", "src,dst\na,b\n");
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::columns::{FeatureColumns, Found, GivenKinds, Kind};
 use super::ids::{Ids, Refused};
 use super::labels::{Classes, LabelColumn};
 use crate::readers::rows::{Cell, Row, RowFile};
-use crate::{CsrMatrix, DataError, Features, Labels, Split};
+use crate::{DataError, Labels, Split};
 
 /// Everything that the table of nodes tells.
 pub(super) struct Nodes {
@@ -17,13 +18,13 @@ pub(super) struct Nodes {
     pub(super) years: Option<Vec<i32>>,
     pub(super) authors: Option<Vec<String>>,
     pub(super) splits: Vec<Split>,
-    pub(super) features: Features,
+    pub(super) columns: Found,
 }
 
 /// Positions of the columns by meaning.
 struct Roles {
     id: usize,
-    label: usize,
+    label: Option<usize>,
     name: Option<usize>,
     year: Option<usize>,
     authors: Option<usize>,
@@ -32,8 +33,8 @@ struct Roles {
 }
 
 impl Roles {
-    fn of(file: &RowFile, path: &Path) -> Result<Self, DataError> {
-        let (id, label) = (file.require("id")?, file.require("label")?);
+    fn of(file: &RowFile, path: &Path, kinds: &GivenKinds) -> Result<Self, DataError> {
+        let (id, label) = (file.require("id")?, file.find("label"));
         let (name, year, authors) = (file.find("name"), file.find("year"), file.find("authors"));
         let mut taken = vec![false; file.columns().len()];
         let mut numbered = BTreeMap::new();
@@ -59,7 +60,9 @@ impl Roles {
             }
             (one, _) => one.into_iter().chain(numbered.into_values()).collect(),
         };
-        let features: Vec<usize> = (0..taken.len()).filter(|&at| !taken[at]).collect();
+        let mut features: Vec<usize> = (0..taken.len()).filter(|&at| !taken[at]).collect();
+        kinds.check(path, &features.iter().map(|&at| file.columns()[at].as_str()).collect::<Vec<_>>())?;
+        features.retain(|&at| kinds.of(&file.columns()[at]) != Some(Kind::Ignore));
         if features.is_empty() {
             return Err(DataError::malformed(path, "there is no feature column; give each node at least one number"));
         }
@@ -73,11 +76,11 @@ fn split_number(column: &str) -> Option<usize> {
 }
 
 impl Nodes {
-    pub(super) fn read(path: &Path, classes: Option<Classes>) -> Result<Self, DataError> {
+    pub(super) fn read(path: &Path, classes: Option<Classes>, kinds: &GivenKinds) -> Result<Self, DataError> {
         let file = RowFile::open(path)?;
-        let roles = Roles::of(&file, path)?;
-        let columns = file.columns().to_vec();
-        let every_column: Vec<usize> = (0..columns.len()).collect();
+        let roles = Roles::of(&file, path, kinds)?;
+        let header = file.columns().to_vec();
+        let every_column: Vec<usize> = (0..header.len()).collect();
 
         let mut ids = Ids::new();
         let mut names = Vec::new();
@@ -85,8 +88,7 @@ impl Nodes {
         let mut authors = Vec::new();
         let mut labels = LabelColumn::new(classes);
         let mut splits = vec![Split::default(); roles.splits.len()];
-        // Rows are collected sparsely: a bag of words stored cell by cell can be far larger than its non-zeros.
-        let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut features = FeatureColumns::new(&header, &roles.features, kinds);
 
         file.for_each(&every_column, |row| {
             let id = row.cell(roles.id).text().ok_or_else(|| row.error("the id is empty; every node needs one"))?;
@@ -95,7 +97,8 @@ impl Nodes {
                 Refused::Duplicate => row.error(format!("id '{id}' is used twice; every node needs its own")),
                 Refused::Full => row.error("there are more nodes than a graph can have"),
             })?;
-            labels.add(row.cell(roles.label)).map_err(|problem| row.error(problem))?;
+            let label = roles.label.map_or(Cell::Missing, |at| row.cell(at));
+            labels.add(label).map_err(|problem| row.error(problem))?;
             if let Some(at) = roles.name {
                 names.push(match row.cell(at) {
                     Cell::Text(name) => name.to_string(),
@@ -109,16 +112,9 @@ impl Nodes {
                 authors.push(row.cell(at).text().unwrap_or_default().into_owned());
             }
             for (split, &at) in splits.iter_mut().zip(&roles.splits) {
-                add_to_split(split, node, row, at, &columns[at])?;
+                add_to_split(split, node, row, at, &header[at])?;
             }
-            for (place, &at) in roles.features.iter().enumerate() {
-                let value = row.cell(at).number().ok_or_else(|| bad_feature(row, at, &columns[at]))?;
-                if value != 0.0 {
-                    places.push(place as u32);
-                    values.push(value);
-                }
-            }
-            offsets.push(places.len());
+            features.add(row);
             Ok(())
         })?;
 
@@ -126,20 +122,19 @@ impl Nodes {
             return Err(DataError::malformed(path, "there are no nodes, only a header"));
         }
         let in_file = |e: DataError| e.in_file(path);
-        let matrix = CsrMatrix::new(roles.features.len(), offsets, places, values).map_err(in_file)?;
-        let features = Features::sparse(matrix).map_err(in_file)?.compacted();
+        let columns = features.finish(path).map_err(in_file)?;
         let (labels, class_names) = labels.finish().map_err(in_file)?;
         let empty = |split: &Split| split.train.is_empty() && split.val.is_empty() && split.test.is_empty();
         if let Some(k) = splits.iter().position(empty) {
             // A single split column without any entry is one that was never filled in.
-            if columns[roles.splits[k]] != "split" {
+            if header[roles.splits[k]] != "split" {
                 return Err(DataError::malformed(path, format!("column 'split_{k}' puts no node in any part")));
             }
             splits.clear();
         }
         let names = if roles.name.is_some() { Some(names) } else { ids.names() };
         let (years, authors) = (roles.year.map(|_| years), roles.authors.map(|_| authors));
-        Ok(Self { ids, names, labels, class_names, years, authors, splits, features })
+        Ok(Self { ids, names, labels, class_names, years, authors, splits, columns })
     }
 }
 
@@ -162,14 +157,4 @@ fn add_to_split(split: &mut Split, node: u32, row: &Row<'_>, at: usize, column: 
         }
     }
     Ok(())
-}
-
-fn bad_feature(row: &Row<'_>, at: usize, column: &str) -> DataError {
-    match row.cell(at) {
-        Cell::Missing => row.error(format!("feature '{column}' is empty; every feature must be a finite number")),
-        cell => row.error(format!(
-            "feature '{column}' is '{}'; every feature must be a finite number",
-            cell.text().unwrap_or("NaN".into())
-        )),
-    }
 }

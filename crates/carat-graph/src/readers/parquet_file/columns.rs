@@ -1,20 +1,24 @@
-//! Columns of a Parquet file as numbers, truth values or text, a stretch of rows at a time.
+//! Columns of a Parquet file as numbers, truth values, dates or text, a stretch of rows at a time.
 //!
-//! Numbers, truth values and text are read in every width that Parquet stores them in. Anything else (lists, structs,
-//! times, raw bytes) is refused with the name of its type.
+//! Numbers, truth values, text, dates and timestamps are read in every width that Parquet stores them in. Anything else
+//! (lists, structs, times of day, raw bytes) is refused with the name of its type.
 
-use parquet::basic::{ConvertedType, LogicalType, Repetition};
+use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::schema::types::{ColumnDescriptor, Type};
 
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
 /// The values of some rows; `None` where one is null.
 pub(crate) enum Values {
     Integer(Vec<Option<i64>>),
     Number(Vec<Option<f64>>),
     Boolean(Vec<Option<bool>>),
+    /// Days since 1970-01-01.
+    Date(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
 }
 
@@ -25,6 +29,7 @@ impl Values {
             Self::Integer(values) => values.len(),
             Self::Number(values) => values.len(),
             Self::Boolean(values) => values.len(),
+            Self::Date(values) => values.len(),
             Self::Text(values) => values.len(),
         }
     }
@@ -38,7 +43,13 @@ enum Meaning {
     Unsigned,
     Number,
     Half,
-    Decimal { scale: i32 },
+    Decimal {
+        scale: i32,
+    },
+    /// So many units to a day.
+    Date {
+        per_day: f64,
+    },
     Text,
 }
 
@@ -65,7 +76,19 @@ impl Meaning {
                     Self::Unsigned
                 }
             }
+            (Physical::INT32, Some(LogicalType::Date)) => Self::Date { per_day: 1.0 },
+            (Physical::INT64, Some(LogicalType::Timestamp(time))) => {
+                let per_second = match time.unit {
+                    TimeUnit::MILLIS => 1e3,
+                    TimeUnit::MICROS => 1e6,
+                    TimeUnit::NANOS => 1e9,
+                };
+                Self::Date { per_day: per_second * SECONDS_PER_DAY }
+            }
             (Physical::INT32 | Physical::INT64, None) => match column.converted_type() {
+                ConvertedType::DATE => Self::Date { per_day: 1.0 },
+                ConvertedType::TIMESTAMP_MILLIS => Self::Date { per_day: 1e3 * SECONDS_PER_DAY },
+                ConvertedType::TIMESTAMP_MICROS => Self::Date { per_day: 1e6 * SECONDS_PER_DAY },
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
                     Self::Unsigned
                 }
@@ -148,6 +171,7 @@ impl OpenColumn {
                     }
                     Meaning::Unsigned => Values::Integer(numbers(values, |value| i64::from(value.cast_unsigned()))),
                     Meaning::Text => nulls(values.len()),
+                    Meaning::Date { per_day } => Values::Date(numbers(values, |value| f64::from(value) / per_day)),
                     _ => Values::Integer(numbers(values, i64::from)),
                 })
             }
@@ -160,6 +184,7 @@ impl OpenColumn {
                         Values::Text(numbers(values, |value| value.cast_unsigned().to_string()))
                     }
                     Meaning::Text => nulls(values.len()),
+                    Meaning::Date { per_day } => Values::Date(numbers(values, |value| value as f64 / per_day)),
                     _ => Values::Integer(values),
                 })
             }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use carat::explain::{ExplainSettings, Group, Property, explain};
-use carat::{EffectSettings, Error, Protocol, TrainConfig, Trainer};
+use carat::{EffectSettings, Error, Protocol, TrainConfig, Trainer, prepare};
 use carat_graph::Dataset;
 use carat_lab::parallel::in_parallel;
 use carat_lab::sweep::Grid;
@@ -79,10 +79,9 @@ fn pairs(configs: &[TrainConfig]) -> Vec<(TrainConfig, TrainConfig)> {
 }
 
 fn compare((base, car): &(TrainConfig, TrainConfig), dataset: &Dataset) -> Result<Pair, Error> {
-    let train = |config: &TrainConfig| {
-        let split = config.choose_split(dataset)?;
-        Ok::<_, Error>(Trainer::new(dataset, &split, config)?.run()?.0)
-    };
+    let split = car.choose_split(dataset)?;
+    let (dataset, _) = &prepare(dataset, &split, car)?;
+    let train = |config: &TrainConfig| Ok::<_, Error>(Trainer::new(dataset, &split, config)?.run()?.0);
     let settings = ExplainSettings { effects: Some(EffectSettings::from(car)), ..ExplainSettings::default() };
     let changes = explain(&train(base)?, &train(car)?, dataset, &settings, &mut |_, _| ControlFlow::Continue(()))?;
     let found = Explanation::of(&changes, dataset, &settings, &SummarySettings::default())?;
