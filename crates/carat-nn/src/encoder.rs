@@ -245,9 +245,7 @@ impl<T: Real> Input<T> {
             Values::Dense(values) => {
                 let width = self.num_columns;
                 Chunks::even(self.num_rows, STRETCH).run(Rows::new(values, width), |range, values| {
-                    for (values, &node) in values.into_slice().chunks_exact_mut(width).zip(&nodes[range]) {
-                        dropout.apply(node, values);
-                    }
+                    dropout.apply_rows(nodes[range].iter().copied(), width, values.into_slice());
                 });
             }
             Values::Sparse { rows, columns } => {

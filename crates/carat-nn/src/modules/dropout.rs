@@ -7,6 +7,8 @@
 //! Row r is a node, or an edge for attention, by its number in the graph. So the pass with and the pass without an edge
 //! meet the same masks, whatever part is computed again and on whichever thread.
 
+use pulp::Simd;
+
 use crate::real::Real;
 
 /// The masks of one training step.
@@ -68,13 +70,33 @@ impl Dropout {
         RowMask { keys: [key as u32, (key >> 32) as u32], threshold: self.threshold, scale: T::from_f64(self.scale) }
     }
 
-    /// Drops values of a row, in place. Also takes the gradient of the result to that of the row.
+    /// Drops values of a row, in place, inside a kernel. Also takes the gradient of the result to that of the row.
     #[inline(always)]
     pub(crate) fn apply<T: Real>(&self, row: u32, values: &mut [T]) {
         let mask = self.row(row);
-        for (column, value) in values.iter_mut().enumerate() {
-            *value *= mask.factor(column as u32);
+        for (column, value) in (0u32..).zip(values) {
+            *value *= mask.factor(column);
         }
+    }
+
+    /// The same for rows of `width` values, whose numbers are given.
+    pub(crate) fn apply_rows<T: Real>(&self, rows: impl Iterator<Item = u32>, width: usize, values: &mut [T]) {
+        drop_rows(*self, rows, width, values);
+    }
+}
+
+#[pulp::with_simd(drop_rows = T::machine())]
+#[inline(always)]
+fn drop_rows_simd<'a, S: Simd, T: Real, R: Iterator<Item = u32>>(
+    _: S,
+    dropout: Dropout,
+    rows: R,
+    width: usize,
+    values: &'a mut [T],
+) {
+    // Values first: the rows have no end of their own.
+    for (values, row) in values.chunks_exact_mut(width).zip(rows) {
+        dropout.apply(row, values);
     }
 }
 

@@ -327,8 +327,6 @@ impl Finish {
 /// Drops values of some rows, from row `first` on.
 fn drop_rows<T: Real>(mask: Option<Dropout>, nodes: RowNodes<'_>, first: usize, width: usize, values: &mut [T]) {
     if let Some(mask) = mask {
-        for (row, values) in values.chunks_exact_mut(width).enumerate() {
-            mask.apply(nodes.node(first + row), values);
-        }
+        mask.apply_rows((first..).map(|row| nodes.node(row)), width, values);
     }
 }
