@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::learner::Learner;
-use crate::metrics::{Evaluation, Figures, RunFigures, Subset};
+use crate::metrics::{Evaluation, Figures, Predictions, RunFigures, Subset};
 
 /// All figures of a trained model, and what is behind them.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,14 +18,16 @@ pub struct Results {
 impl Results {
     /// Of a learner's current model.
     pub(crate) fn of<L: Learner + ?Sized>(learner: &mut L) -> Result<Self, Error> {
-        let mut evaluate = |subset| {
-            let predictions = learner.predictions(subset)?;
+        let of_train = learner.predictions(Subset::Train)?;
+        let positive = of_train.rarer_class();
+        let evaluate = |predictions: Predictions| {
+            let predictions = predictions.with_positive(positive);
             let evaluation = Evaluation::of(&predictions);
-            Ok::<_, Error>((Figures::of(&predictions, &evaluation), evaluation))
+            (Figures::of(&predictions, &evaluation), evaluation)
         };
-        let (train, _) = evaluate(Subset::Train)?;
-        let (val, validation) = evaluate(Subset::Validation)?;
-        let (test, of_test) = evaluate(Subset::Test)?;
+        let (train, _) = evaluate(of_train);
+        let (val, validation) = evaluate(learner.predictions(Subset::Validation)?);
+        let (test, of_test) = evaluate(learner.predictions(Subset::Test)?);
         let coherence = learner.coherence()?;
         let figures = RunFigures {
             test,

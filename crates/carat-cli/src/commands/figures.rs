@@ -23,7 +23,7 @@ pub fn table(lead: Lead, subsets: &[(&str, &Figures)]) -> String {
 
 /// Of two classes, how well the positive one is found; nothing for more.
 pub fn positive_class(evaluation: &Evaluation) -> String {
-    let [_, class] = &evaluation.classes[..] else { return String::new() };
+    let Some(class) = evaluation.positive_class() else { return String::new() };
     format!(
         "class {} ({} of {}): precision {}, recall {}, F1 {}\n",
         class.class,

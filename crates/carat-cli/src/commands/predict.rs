@@ -38,16 +38,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
         |folder| {
             let (config, model) = folder.open_model()?;
             // A run that was interrupted early, or copied without its summary, still predicts.
-            let lead = folder.summary().ok().flatten().map(|summary| summary.lead).unwrap_or_default();
-            Ok((config, (model, lead)))
+            let summary = folder.summary().ok().flatten();
+            let lead = summary.as_ref().map(|summary| summary.lead).unwrap_or_default();
+            let positive = summary.and_then(|summary| summary.validation).map_or(1, |found| found.positive);
+            Ok((config, (model, lead, positive)))
         },
-        |(mut model, lead), dataset, config| {
+        |(mut model, lead, positive), dataset, config| {
             let sets = sets(dataset, config, table.is_other_data(config))?;
             let lists: Vec<&[u32]> = sets.iter().map(|(_, entities)| &entities[..]).collect();
             let batch_size = config.optimiser.batch_size;
             let (table, found) = tables::predictions_and_figures_of(&mut model, dataset, batch_size, &lists)?;
-            let figures = sets.iter().zip(&found).filter(|(_, found)| !found.is_empty());
-            let figures = figures.map(|((name, _), found)| (*name, Figures::of(found, &Evaluation::of(found))));
+            let found = found.into_iter().map(|found| found.with_positive(positive));
+            let figures = sets.iter().zip(found).filter(|(_, found)| !found.is_empty());
+            let figures = figures.map(|((name, _), found)| (*name, Figures::of(&found, &Evaluation::of(&found))));
             Ok((table, Found { lead, of: figures.collect() }))
         },
         |rows, out, found| {

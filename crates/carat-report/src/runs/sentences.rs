@@ -30,10 +30,8 @@ pub(super) fn lead(run: &TrainedRun, several: bool) -> String {
     let most = evaluation.and_then(largest_share);
     let most = most.map_or(String::new(), |share| format!(" (always naming the largest class has {share:.3})"));
     let accuracy = format!("accuracy is {}{most}", number(Metric::Accuracy));
-    let of_class = match evaluation.map(|evaluation| &evaluation.classes[..]) {
-        Some([_, positive]) => format!(", of class {}", positive.class),
-        _ => String::new(),
-    };
+    let positive = evaluation.and_then(Evaluation::positive_class);
+    let of_class = positive.map_or(String::new(), |positive| format!(", of class {}", positive.class));
     let figures = match summary.lead {
         Lead::Accuracy => accuracy,
         Lead::Ranking => format!(
@@ -88,13 +86,13 @@ fn largest_share(evaluation: &Evaluation) -> Option<f64> {
     (evaluation.entities > 0).then(|| most as f64 / evaluation.entities as f64)
 }
 
-/// The average precision of a random ranking: the share of class 1, or the mean share of the classes with labels.
+/// The average precision of a random ranking: the share of the positive class, or the mean share of the classes with labels.
 fn chance(evaluation: &Evaluation) -> Option<f64> {
     let present = evaluation.classes.iter().filter(|class| class.support > 0).count();
-    match &evaluation.classes[..] {
+    match evaluation.positive_class() {
         _ if present < 2 => None,
-        [_, positive] => Some(positive.support as f64 / evaluation.entities as f64),
-        _ => Some(1.0 / present as f64),
+        Some(positive) => Some(positive.support as f64 / evaluation.entities as f64),
+        None => Some(1.0 / present as f64),
     }
 }
 

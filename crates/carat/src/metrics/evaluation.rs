@@ -17,6 +17,13 @@ pub struct Evaluation {
     pub confusion: Vec<Vec<u64>>,
     /// The bins that have entities, by rising confidence; `None` where a probability is NaN.
     pub reliability: Option<Vec<Bin>>,
+    /// Of two classes, the number of the one that ROC AUC and average precision are of. Older files lack it.
+    #[serde(default = "class_1")]
+    pub positive: usize,
+}
+
+fn class_1() -> usize {
+    1
 }
 
 /// The figures of one class.
@@ -59,6 +66,7 @@ impl Evaluation {
             classes: (0..predictions.classes()).map(class).collect(),
             confusion: confusion.rows().map(<[u64]>::to_vec).collect(),
             reliability: calibration::reliability(predictions),
+            positive: predictions.positive(),
         }
     }
 
@@ -69,6 +77,11 @@ impl Evaluation {
             class.class.clone_from(name);
         }
         self
+    }
+
+    /// Of two classes, the one that ROC AUC and average precision are of.
+    pub fn positive_class(&self) -> Option<&ClassFigures> {
+        if self.classes.len() == 2 { self.classes.get(self.positive) } else { None }
     }
 
     /// Share of entities that are predicted right.
@@ -87,14 +100,14 @@ impl Evaluation {
         mean(self.classes.iter().filter_map(|class| class.f1))
     }
 
-    /// ROC AUC of class 1 where there are two classes, or the mean over the classes that have it.
+    /// ROC AUC of the positive class where there are two, or the mean over the classes that have it.
     pub fn roc_auc(&self) -> Option<f64> {
-        of_all(self.classes.iter().map(|class| class.roc_auc))
+        of_all(self.classes.iter().map(|class| class.roc_auc), self.positive)
     }
 
     /// Average precision, likewise.
     pub fn average_precision(&self) -> Option<f64> {
-        of_all(self.classes.iter().map(|class| class.average_precision))
+        of_all(self.classes.iter().map(|class| class.average_precision), self.positive)
     }
 
     /// The calibration error; `None` where there is no entity or a probability is NaN.

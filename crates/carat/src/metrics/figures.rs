@@ -182,11 +182,11 @@ figures! {
         /// Mean F1 over classes.
         macro_f1 MacroF1, "macro F1", higher, ("the mean over classes of F1 over ", ""),
             |_, e: &Evaluation| e.macro_f1();
-        /// Area under the ROC curve: of class 1, or the mean over classes.
+        /// Area under the ROC curve: of the positive class of two, or the mean over classes.
         roc_auc RocAuc, "ROC AUC", higher,
             ("the probability that, of two ", ", the one of the class gets the higher probability for it; 0.5 is chance"),
             |_, e: &Evaluation| e.roc_auc();
-        /// Average precision: of class 1, or the mean over classes.
+        /// Average precision: of the positive class of two, or the mean over classes.
         average_precision AveragePrecision, "average precision", higher,
             ("the mean precision over the ranks of the ", " of the class; chance has the share of the class"),
             |_, e: &Evaluation| e.average_precision();

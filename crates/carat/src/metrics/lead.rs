@@ -3,6 +3,7 @@
 use carat_graph::Labels;
 
 use super::Metric;
+use crate::class_weights::counts;
 use carat_nn::words;
 
 /// Classes are imbalanced where the largest one has more than this share of the training labels.
@@ -23,10 +24,12 @@ words! {
 impl Lead {
     /// The lead for data with these labels, of which `train` are trained on.
     pub fn of(labels: &Labels, train: &[u32]) -> Self {
-        let mut counts = vec![0usize; labels.num_classes()];
-        for label in train.iter().filter_map(|&entity| labels.get(entity)) {
-            counts[label as usize] += 1;
-        }
+        let labels_of_train: Vec<u32> = train.iter().filter_map(|&entity| labels.get(entity)).collect();
+        Self::of_counts(&counts(&labels_of_train, labels.num_classes()))
+    }
+
+    /// The same for classes with these numbers of training labels.
+    pub(crate) fn of_counts(counts: &[usize]) -> Self {
         let (largest, all) = (counts.iter().max().copied().unwrap_or(0), counts.iter().sum::<usize>());
         if counts.len() == 2 || largest as f64 > IMBALANCED * all as f64 { Self::Ranking } else { Self::Accuracy }
     }

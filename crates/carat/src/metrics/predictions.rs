@@ -17,12 +17,20 @@ pub struct Predictions {
     probabilities: Vec<f32>,
     /// The sum of the cross-entropies.
     loss: f64,
+    /// Of two classes, the one that figures are of.
+    positive: usize,
 }
 
 impl Predictions {
     /// Of nothing yet.
     pub fn new(classes: usize) -> Self {
-        Self { classes, labels: Vec::new(), predicted: Vec::new(), probabilities: Vec::new(), loss: 0.0 }
+        Self { classes, labels: Vec::new(), predicted: Vec::new(), probabilities: Vec::new(), loss: 0.0, positive: 1 }
+    }
+
+    /// The same with another positive class than class 1. With more than two classes it has no meaning.
+    #[must_use]
+    pub fn with_positive(self, positive: usize) -> Self {
+        Self { positive, ..self }
     }
 
     /// Of a row of probabilities per label. The predicted class is the most probable one, and the first of equals.
@@ -71,6 +79,17 @@ impl Predictions {
     /// Number of classes.
     pub fn classes(&self) -> usize {
         self.classes
+    }
+
+    /// Of two classes, the one that ROC AUC and average precision are of.
+    pub fn positive(&self) -> usize {
+        self.positive
+    }
+
+    /// Of two classes, the one with fewer labels; class 1 where both have as many.
+    pub fn rarer_class(&self) -> usize {
+        let of_class_1 = self.labels.iter().filter(|label| **label == 1).count();
+        usize::from(2 * of_class_1 <= self.len())
     }
 
     /// Number of entities.

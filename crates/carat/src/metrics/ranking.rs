@@ -6,8 +6,9 @@
 //! average precision    sum over g of (own in g) / P * (own in g and before) / (all in g and before)
 //! ```
 //!
-//! Of two classes, class 1 is the positive one, and the figures are of its probability. Of more classes they are the
-//! mean over the classes, each against the rest (macro average). The cost is n log n per class.
+//! Of two classes one is the positive one, and the figures are of its probability: class 1, or in a trained run the
+//! class with fewer training labels. Of more classes they are the mean over the classes, each against the rest (macro
+//! average). The cost is n log n per class.
 
 use rayon::prelude::*;
 
@@ -18,23 +19,25 @@ use super::Predictions;
 pub struct Ranking {
     /// `None` for a class that has no label or all of them, and for all classes where a probability is NaN.
     pub classes: Vec<Option<[f64; 2]>>,
+    /// Of two classes, the one that the figures are of.
+    positive: usize,
 }
 
 impl Ranking {
-    /// ROC AUC of class 1, or the mean over classes.
+    /// ROC AUC of the positive class, or the mean over classes.
     pub fn roc_auc(&self) -> Option<f64> {
-        of_all(self.classes.iter().map(|class| class.map(|[auc, _]| auc)))
+        of_all(self.classes.iter().map(|class| class.map(|[auc, _]| auc)), self.positive)
     }
 
-    /// Average precision of class 1, or the mean over classes.
+    /// Average precision of the positive class, or the mean over classes.
     pub fn average_precision(&self) -> Option<f64> {
-        of_all(self.classes.iter().map(|class| class.map(|[_, precision]| precision)))
+        of_all(self.classes.iter().map(|class| class.map(|[_, precision]| precision)), self.positive)
     }
 }
 
-/// The figure of all classes: that of class 1 where there are two, or the mean over the classes that have it.
-pub(super) fn of_all(classes: impl ExactSizeIterator<Item = Option<f64>>) -> Option<f64> {
-    if classes.len() == 2 { classes.last().flatten() } else { mean(classes.flatten()) }
+/// The figure of all classes: that of the positive one where there are two, or the mean over the classes that have it.
+pub(super) fn of_all(mut classes: impl ExactSizeIterator<Item = Option<f64>>, positive: usize) -> Option<f64> {
+    if classes.len() == 2 { classes.nth(positive).flatten() } else { mean(classes.flatten()) }
 }
 
 /// The probability that a positive entity has a higher score than another one; ties count half. Takes scores with true
@@ -53,13 +56,13 @@ pub fn average_precision(scores: impl IntoIterator<Item = (f64, bool)>) -> Optio
 pub(super) fn ranking(predictions: &Predictions) -> Ranking {
     let (classes, probabilities) = (predictions.classes(), predictions.probabilities());
     if probabilities.iter().any(|p| p.is_nan()) {
-        return Ranking { classes: vec![None; classes] };
+        return Ranking { classes: vec![None; classes], positive: predictions.positive() };
     }
     let of_class = |class: usize| {
         let rows = probabilities.chunks_exact(classes).zip(predictions.labels());
         both(rows.map(|(row, &label)| (f64::from(row[class]), label as usize == class)).collect())
     };
-    Ranking { classes: (0..classes).into_par_iter().map(of_class).collect() }
+    Ranking { classes: (0..classes).into_par_iter().map(of_class).collect(), positive: predictions.positive() }
 }
 
 /// ROC AUC and average precision of scores with true for the positive ones.
