@@ -37,7 +37,7 @@ pub fn prepare<'a>(
             Encoding::fit(dataset, &nodes, normalise)?
         }
     };
-    if normalise == Normalise::None && dataset.table().is_none() {
+    if encoding.normalise() == Normalise::None && dataset.table().is_none() {
         return Ok((Cow::Borrowed(dataset), encoding));
     }
     let (prepared, _) = encoding.apply(dataset)?;
@@ -47,8 +47,12 @@ pub fn prepare<'a>(
 impl TrainConfig {
     /// Refuses to train on features that were not scaled as the settings say.
     pub(crate) fn check_scaling(&self, dataset: &Dataset) -> Result<(), Error> {
-        let done = dataset.encoding().map_or(Normalise::None, Encoding::normalise);
-        if done == self.data.normalise {
+        let (done, asked) = match dataset.encoding() {
+            Some(encoding) if self.data.normalise == Normalise::Auto => (encoding.normalise(), encoding.normalise()),
+            Some(encoding) => (encoding.normalise(), self.data.normalise),
+            None => (Normalise::None, self.data.normalise.resolved(dataset)),
+        };
+        if done == asked {
             return Ok(());
         }
         Err(Error::Config(format!(

@@ -14,7 +14,7 @@ use carat_nn::loss;
 use crate::TrainConfig;
 use crate::class_weights::counts;
 use crate::evaluation::{Score, ScoreSum};
-use crate::metrics::Predictions;
+use crate::metrics::{Lead, Metric, Predictions};
 use crate::settings::Select;
 
 /// What validation says of an epoch.
@@ -34,7 +34,7 @@ const LEARNED: f64 = 0.95;
 /// Judges epochs.
 #[derive(Debug)]
 pub(crate) struct Judge {
-    select: Select,
+    metric: Metric,
     class_weights: Vec<f64>,
     classes: usize,
     /// The loss below which a network has begun to learn.
@@ -54,7 +54,14 @@ impl Judge {
             mean.add(weight(class), -(shares[class] / total).ln());
         }
         let learned = LEARNED * mean.value();
-        Self { select: config.stopping.select, class_weights, classes, learned }
+        let metric = match config.stopping.select {
+            Select::Loss => Metric::Loss,
+            Select::Accuracy => Metric::Accuracy,
+            Select::Auc => Metric::RocAuc,
+            Select::F1 => Metric::MacroF1,
+            Select::Auto => Lead::of_counts(&counts(train, classes)).first()[0],
+        };
+        Self { metric, class_weights, classes, learned }
     }
 
     /// What a training entity counts, by its class.
@@ -64,7 +71,8 @@ impl Judge {
 
     /// Judges an epoch by its validation entities, which come row by row.
     pub(crate) fn epoch(&self) -> Judged<'_> {
-        let predictions = matches!(self.select, Select::Auc | Select::F1).then(|| Predictions::new(self.classes));
+        let predictions =
+            matches!(self.metric, Metric::RocAuc | Metric::MacroF1).then(|| Predictions::new(self.classes));
         Judged { judge: self, sum: ScoreSum::default(), weighted: WeightedMean::default(), predictions }
     }
 }
@@ -93,11 +101,11 @@ impl Judged<'_> {
     pub(crate) fn finish(self) -> Option<Validation> {
         let Self { judge, sum, weighted, predictions } = self;
         let score = sum.finish()?;
-        let figure = match judge.select {
-            Select::Loss => Some(-score.loss),
-            Select::Accuracy => Some(score.accuracy),
-            Select::Auc => predictions.and_then(|predictions| predictions.ranking().roc_auc()),
-            Select::F1 => predictions.and_then(|predictions| predictions.confusion().macro_f1()),
+        let figure = match judge.metric {
+            Metric::Loss => Some(-score.loss),
+            Metric::RocAuc => predictions.and_then(|predictions| predictions.ranking().roc_auc()),
+            Metric::MacroF1 => predictions.and_then(|predictions| predictions.confusion().macro_f1()),
+            _ => Some(score.accuracy),
         };
         let loss = if judge.class_weights.is_empty() { score.loss } else { weighted.value() };
         // Where a figure has no meaning, every epoch has the same one, and the loss decides.
@@ -158,6 +166,8 @@ mod tests {
         assert_eq!(figure(Select::Loss).figure, -figure(Select::Loss).score.loss);
         assert_eq!(figure(Select::Accuracy).figure, 2.0 / 3.0);
         assert_eq!(figure(Select::Auc).figure, 0.5);
+        // Two classes: accuracy would say little.
+        assert_eq!(figure(Select::Auto).figure, 0.5);
         // Both classes have one right of two that are predicted or labelled twice and once.
         assert!((figure(Select::F1).figure - 2.0 / 3.0).abs() < 1e-12);
     }

@@ -62,7 +62,7 @@ impl TrainFlags {
         // A run that goes on, and a file, say what they mean: without a word, features stay as they are.
         let is_given = self.given.iter().any(|(setting, _)| setting.name == "normalise");
         if !is_given && base.is_none() && self.config.is_none() && is_folder_of_tables(&config.data.name) {
-            config.data.normalise = Normalise::Standard;
+            config.data.normalise = Normalise::Auto;
         }
         config.check()?;
         Ok(config)
@@ -90,7 +90,7 @@ fn flag(setting: &'static Setting, value_name: &'static str) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
         .value_name(value_name)
-        .help(format!("{}{}", setting.help(), in_presets(setting)))
+        .help(setting.help())
         .value_parser(checked)
         .allow_negative_numbers(setting.may_be_negative);
     let arg = if setting.is_of_regulariser { arg.help_heading(REGULARISER) } else { arg };
@@ -99,22 +99,12 @@ fn flag(setting: &'static Setting, value_name: &'static str) -> Arg {
     if setting.is_list { arg.value_delimiter(',').action(ArgAction::Append) } else { arg }
 }
 
-/// The values in presets that differ from the default.
-fn in_presets(setting: &Setting) -> String {
-    let value = |preset: Preset| {
-        let config = TrainConfig::preset(preset, "").ok()?;
-        (!setting.is_same(&config, &TrainConfig::default())).then(|| format!("{preset} {}", setting.text(&config)))
-    };
-    let values: Vec<String> = [Preset::Gat, Preset::Strong].into_iter().filter_map(value).collect();
-    if values.is_empty() { String::new() } else { format!(" [presets: {}]", values.join(", ")) }
-}
-
 impl Args for TrainFlags {
     fn augment_args(command: Command) -> Command {
         let preset = Arg::new(PRESET).long(PRESET).value_name("NAME").help(format!(
-            "Settings that go together: paper (the defaults below), gat (the usual recipe of a GAT), strong (serves \
-             most data) or tuned (the best known for a dataset of the catalogue). A flag or --config wins over it \
-             [default: {}, with --config paper]",
+            "Settings that go together: strong (serves most data), gat (the usual recipe of a GAT), paper (the \
+             paper's network) or tuned (the best known for a dataset of the catalogue). A flag or --config wins over \
+             it [default: {}; with --config paper]",
             Preset::OF_TRAIN
         ));
         let preset = preset.value_parser(|text: &str| text.parse::<Preset>());

@@ -93,7 +93,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     // As in 'carat train'. A file says what it means, and the paper's networks read features as they are.
     if args.grid == "small" {
         let on_tables = runs.iter_mut().filter(|run| carat_graph::is_folder_of_tables(&run.data.name));
-        on_tables.for_each(|run| run.data.normalise = carat::Normalise::Standard);
+        on_tables.for_each(|run| run.data.normalise = carat::Normalise::Auto);
     }
     let data_dir = args.data_folder.path();
     let work =

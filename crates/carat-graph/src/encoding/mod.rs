@@ -52,7 +52,7 @@ pub struct Encoding {
 impl Encoding {
     /// Learns from the nodes `training` of a dataset.
     pub fn fit(dataset: &Dataset, training: &[u32], normalise: Normalise) -> Result<Self, DataError> {
-        let features = dataset.features();
+        let (features, normalise) = (dataset.features(), normalise.resolved(dataset));
         let mut encoding = Self {
             normalise,
             features: features.num_columns(),
@@ -82,7 +82,7 @@ impl Encoding {
         Ok(encoding)
     }
 
-    /// How features are scaled.
+    /// How features are scaled; never [`Normalise::Auto`].
     pub fn normalise(&self) -> Normalise {
         self.normalise
     }

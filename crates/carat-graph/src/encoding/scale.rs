@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::storage::Map;
-use crate::{CsrMatrix, DataError, Features, Storage};
+use crate::{CsrMatrix, DataError, Dataset, Features, Storage};
 
 /// How features are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -30,11 +30,25 @@ pub enum Normalise {
     Row,
     /// Every column gets mean 0 and deviation 1 over the training nodes.
     Standard,
+    /// [`Normalise::Standard`] for tables and for dense features other than 0 and 1, whose columns may have any scale;
+    /// else [`Normalise::None`].
+    Auto,
 }
 
 impl Normalise {
     /// Every choice.
-    pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::Standard];
+    pub const ALL: [Self; 4] = [Self::None, Self::Row, Self::Standard, Self::Auto];
+
+    /// What it means for a dataset; never [`Normalise::Auto`].
+    pub fn resolved(self, dataset: &Dataset) -> Self {
+        let is_switch = |value: &f32| *value == 0.0 || *value == 1.0;
+        match (self, dataset.features()) {
+            (Self::Auto, _) if dataset.is_of_tables() => Self::Standard,
+            (Self::Auto, Features::Dense { values, .. }) if !values.iter().all(is_switch) => Self::Standard,
+            (Self::Auto, _) => Self::None,
+            (choice, _) => choice,
+        }
+    }
 }
 
 impl fmt::Display for Normalise {
@@ -43,6 +57,7 @@ impl fmt::Display for Normalise {
             Self::None => "none",
             Self::Row => "row",
             Self::Standard => "standard",
+            Self::Auto => "auto",
         })
     }
 }
@@ -52,7 +67,7 @@ impl std::str::FromStr for Normalise {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|choice| choice.to_string() == text);
-        found.ok_or_else(|| format!("'{text}' is not a scale of features; choose none, row or standard"))
+        found.ok_or_else(|| format!("'{text}' is not a scale of features; choose none, row, standard or auto"))
     }
 }
 
@@ -73,7 +88,7 @@ impl Scale {
     pub(super) fn of(column: &Moments, normalise: Normalise, centre: bool) -> Self {
         match normalise {
             Normalise::Standard => Self::standard(column, centre),
-            Normalise::None | Normalise::Row => Self::NONE,
+            Normalise::None | Normalise::Row | Normalise::Auto => Self::NONE,
         }
     }
 

@@ -229,6 +229,28 @@ fn rows_are_divided_as_by_pyg() {
 }
 
 #[test]
+fn auto_scales_tables_and_dense_numbers() {
+    let features = |values: Vec<f32>| {
+        let features = Features::dense(2, 2, values).unwrap().compacted();
+        let labels = Labels::new(vec![None; 2], 1).unwrap();
+        let graph = Graph::from_edges(2, &[], &[]).unwrap();
+        Dataset::new(carat_graph::DatasetParts::new("m", graph, features, labels)).unwrap()
+    };
+    let auto = |dataset: &Dataset| fitted(dataset, &[0, 1], Normalise::Auto).normalise();
+    assert_eq!(auto(&features(vec![1.0, 500.0, 0.0, 3.0])), Normalise::Standard);
+    assert_eq!(auto(&features(vec![1.0, 0.0, 1.0, 1.0])), Normalise::None);
+    assert_eq!(auto(&nodes("id,f\na,1\nb,0\n")), Normalise::Standard);
+    let words = Features::dense(2, 20, (0..40).map(|k| if k % 20 == 0 { 0.3 } else { 0.0 }).collect()).unwrap();
+    let parts = carat_graph::DatasetParts::new(
+        "m",
+        Graph::from_edges(2, &[], &[]).unwrap(),
+        words.compacted(),
+        Labels::new(vec![None; 2], 1).unwrap(),
+    );
+    assert_eq!(auto(&Dataset::new(parts).unwrap()), Normalise::None);
+}
+
+#[test]
 fn sparse_columns_are_not_centred_and_stay_sparse() {
     let mut values = vec![0.0f32; 400];
     for row in 0..40 {
@@ -333,7 +355,7 @@ proptest! {
     fn every_table_is_refused_or_encoded(
         cells in proptest::collection::vec(proptest::collection::vec(cell(), 3), 1..20),
         training in 1usize..20,
-        pick in 0usize..3,
+        pick in 0usize..4,
     ) {
         let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
         let row = |(k, row): (usize, &Vec<String>)| format!("n{k},{}\n", row.iter().map(quoted).collect::<Vec<_>>().join(","));

@@ -144,6 +144,8 @@ words! {
         Auc = "auc",
         /// Mean F1 over classes.
         F1 = "f1",
+        /// Auc with two classes, or with one that has more than two thirds of the training labels; else accuracy.
+        Auto = "auto",
     }
 }
 

@@ -25,9 +25,9 @@ settings! {
         /// Cross-validation: --split K tests fold K, stops by the next and trains on the others; folds are stratified
         /// and dealt out by --seed.
         folds: Option<usize> = None, "folds" "N", check folds;
-        /// Scale of the features: none, row (each row divided by its sum) or standard (each column to mean 0 and
-        /// deviation 1 over the training nodes).
-        normalise: Normalise = Normalise::None, "normalise" "HOW",
-            default "standard for a folder of tables, else none", late true;
+        /// Scale of the features: none, row (each row divided by its sum), standard (each column to mean 0 and
+        /// deviation 1 over the training nodes) or auto (standard for tables and for dense features other than 0 and 1,
+        /// else none).
+        normalise: Normalise = Normalise::None, "normalise" "HOW", late true;
     }
 }

@@ -113,13 +113,24 @@ impl Setting {
         Self::all().find(|setting| setting.name == name)
     }
 
-    /// The flag's help, with its default.
+    /// The flag's help, with what `carat train` takes without it and where other presets differ.
     pub fn help(&self) -> String {
+        let value = |config: &TrainConfig| match self.default_in_words {
+            Some(words) if self.is_same(config, &TrainConfig::default()) => words.to_string(),
+            _ => self.text(config),
+        };
+        let of_train = TrainConfig::preset(Preset::OF_TRAIN, "").unwrap_or_default();
+        let mut values = vec![format!("default: {}", value(&of_train))];
+        for preset in [Preset::Paper, Preset::Gat] {
+            let config = TrainConfig::preset(preset, "").unwrap_or_default();
+            if !self.is_same(&config, &of_train) {
+                values.push(format!("{preset}: {}", value(&config)));
+            }
+        }
+        values.extend(self.cal_default.map(|value| format!("--model cal: {value}")));
         let docs = self.docs.concat();
         let docs = docs.trim().trim_end_matches('.');
-        let default = self.default_in_words.map_or_else(|| self.text(&TrainConfig::default()), str::to_string);
-        let for_cal = self.cal_default.map_or(String::new(), |value| format!(", with --model cal {value}"));
-        if default.is_empty() { docs.to_string() } else { format!("{docs} [default: {default}{for_cal}]") }
+        if values == ["default: "] { docs.to_string() } else { format!("{docs} [{}]", values.join("; ")) }
     }
 
     /// The value in some settings, as a flag writes it; empty where there is none.

@@ -12,7 +12,7 @@ static PRESETS: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("
 
 impl Preset {
     /// What `carat train` uses where neither a preset nor a file of settings is given.
-    pub const OF_TRAIN: Self = Self::Paper;
+    pub const OF_TRAIN: Self = Self::Strong;
 
     /// The datasets that have tuned settings.
     pub fn tuned() -> Vec<&'static str> {

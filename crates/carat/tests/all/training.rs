@@ -127,7 +127,7 @@ fn the_best_epoch_is_that_of_the_selected_figure() {
                 best.score.accuracy > other.0 || best.score.accuracy == other.0 && best.score.loss <= other.1
             }
             // Others are shares that a network without any skill does not have.
-            Select::Auc => best.figure > 0.6,
+            Select::Auc | Select::Auto => best.figure > 0.6,
             Select::F1 => best.figure > 0.55,
         };
         assert!(epochs.iter().all(is_best), "{select}: {} at {} of {epochs:?}", best.figure, best.epoch);

@@ -31,9 +31,7 @@ pub fn columns(dataset: &Dataset) -> Result<Vec<ColumnInfo>, DataError> {
         (Some(split), None) => split.train.clone(),
         _ => (0..dataset.num_nodes() as u32).collect(),
     };
-    // What `carat train` does with a folder of tables.
-    let normalise = if dataset.is_of_tables() { Normalise::Standard } else { Normalise::None };
-    let encoding = Encoding::fit(dataset, &training, normalise)?;
+    let encoding = Encoding::fit(dataset, &training, Normalise::Auto)?;
     let raw = dataset.table();
     let column = |(at, column): (usize, &carat_graph::ColumnEncoding)| {
         let values = raw.map(|table| &table.columns()[at].values);
