@@ -1,9 +1,9 @@
 """Compares carat's training step with PyG's, in one run on one machine, and prints a Markdown table.
 
     cargo build --release
-    python benchmarks/compare_step.py [--car]
+    python benchmarks/compare_step.py [--car] [--preset strong]
 
-With `--car` every command times its plain step and its step with causal attention regularisation (CAR), and there is a
+Without a preset it is the paper's network. With `--car` every command times its plain step and its step with causal attention regularisation (CAR), and there is a
 second table.
 
 carat and PyG take turns (A B C A B C ...); each figure is the median over the turns of each turn's median step. Turns
@@ -50,10 +50,10 @@ def commands(case, arguments, carat):
     data, arch, hidden, heads, layers = parts_of(case)
     path = data_path(data, carat, arguments.cache, arguments.data_dir)
     common = ["--data", path, "--arch", arch, "--hidden", hidden, "--heads", heads, "--layers", layers]
-    common += ["--threads", str(arguments.threads)]
+    common += ["--threads", str(arguments.threads), "--preset", arguments.preset]
     if arguments.data_dir:
         common += ["--data-dir", arguments.data_dir]
-    ours = [*carat, "bench", "step", "--preset", "paper", *common, "--batch-size", "1000000", "--json"]
+    ours = [*carat, "bench", "step", *common, "--batch-size", "1000000", "--json"]
     theirs = [sys.executable, str(ROOT / "benchmarks" / "pyg_step.py"), *common, "--seconds", str(arguments.seconds)]
     if arguments.car:
         ours += CAR_FLAGS
@@ -128,6 +128,7 @@ def main():
         "cases", nargs="*", type=is_case, default=DEFAULT_CASES, help="data:arch:hidden:heads:layers ..."
     )
     parser.add_argument("--car", action="store_true", help="compare the step with CAR as well")
+    parser.add_argument("--preset", choices=["paper", "gat", "strong"], default="paper", help="carat's preset")
     parser.add_argument("--carat", default=DEFAULT_CARAT, help="the carat binary")
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else ../shared/data)")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)

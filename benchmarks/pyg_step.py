@@ -11,6 +11,7 @@ import resource
 import statistics
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import torch
@@ -18,7 +19,8 @@ from torch.nn.functional import binary_cross_entropy, cross_entropy
 
 from measuring import ran_out_of_memory
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "pyg"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools" / "pyg"))
 from data import load  # noqa: E402
 from network import KINDS, Network  # noqa: E402
 
@@ -84,9 +86,9 @@ class CausalLoss:
         return total / self.rounds
 
 
-def training_steps(network, x, edge_index, y, train, rounds, strength):
+def training_steps(network, x, edge_index, y, train, rounds, strength, weight_decay=0.0):
     """Two functions that each make one training step of the network, with one Adam: the plain step and the CAR step."""
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01, weight_decay=weight_decay)
     causal_loss = CausalLoss(network, x, edge_index, y, train, rounds)
 
     def step():
@@ -154,6 +156,11 @@ def peak_memory_mb():
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
+def settings_of(preset):
+    """carat's own table of a preset."""
+    return tomllib.loads((ROOT / "crates/carat/src/settings/presets.toml").read_text())[preset]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="cora", help="cora, citeseer, pubmed or an .npz")
@@ -162,6 +169,7 @@ def main():
     parser.add_argument("--hidden", type=int, default=100)
     parser.add_argument("--heads", type=int, default=3)
     parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--preset", default="paper", help="what stands around the layers: paper, gat or strong")
     parser.add_argument("--receptive-field", action="store_true")
     parser.add_argument("--car", action="store_true", help="time the step with CAR as well")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of interventions in a CAR step")
@@ -189,8 +197,11 @@ def main():
     del data
     if arguments.edge_share < 1.0:
         edge_index = edge_index[:, torch.rand(edge_index.shape[1]) < arguments.edge_share]
-    network = Network(arguments.arch, x.shape[1], classes, arguments.hidden, arguments.heads, arguments.layers)
-    step, car_step = training_steps(network, x, edge_index, y, train, arguments.rounds, arguments.strength)
+    settings = settings_of(arguments.preset)
+    sizes = {name: getattr(arguments, name) for name in ("arch", "hidden", "heads", "layers")}
+    network = Network.of_config(settings | sizes, x.shape[1], classes)
+    weight_decay = settings.get("weight-decay", 0.0)
+    step, car_step = training_steps(network, x, edge_index, y, train, arguments.rounds, arguments.strength, weight_decay)
 
     timing = (arguments.warm_up, arguments.min_steps, arguments.seconds, arguments.most_seconds)
     reset_peak_memory()

@@ -239,6 +239,9 @@ impl Table {
                 let _ = match column {
                     Column::U32(values) => write!(cell, "{}", values[row]),
                     Column::I64(values) => write!(cell, "{}", values[row]),
+                    // No number is an empty cell, as pandas and others write it.
+                    Column::F32(values) if values[row].is_nan() => Ok(()),
+                    Column::F64(values) if values[row].is_nan() => Ok(()),
                     Column::F32(values) if is_plain(values[row].into()) => write!(cell, "{}", values[row]),
                     Column::F32(values) => write!(cell, "{:e}", values[row]),
                     Column::F64(values) if is_plain(values[row]) => write!(cell, "{}", values[row]),

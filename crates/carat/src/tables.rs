@@ -163,7 +163,8 @@ impl<'a> Predictions<'a> {
             ("predicted".to_string(), predicted),
             ("loss".to_string(), Column::F32(losses)),
         ];
-        if let Some(names) = dataset.node_names().filter(|_| task == Task::Node) {
+        let names_of_nodes = dataset.node_names().filter(|names| dataset.node_ids() != Some(*names));
+        if let Some(names) = names_of_nodes.filter(|_| task == Task::Node) {
             columns.push(("name".to_string(), Column::Text(names.to_vec())));
         }
         let name = |c: usize| names.map_or_else(|| format!("p_{c}"), |names| format!("p_{}", names[c]));

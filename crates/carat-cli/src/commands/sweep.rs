@@ -31,9 +31,9 @@ A grid file gives any setting of 'carat train' one value or a list of them:
   preset = \"strong\"        # what all other settings stand on; the paper's defaults without it
   seeds = 3                # seed = [0, 1, 2]; splits = 10 likewise
 
-Built-in grids: 'paper' (3 kinds x L 1,2 x K 1,3,5 x F 10,25,100,200 x lambda 0,0.1,0.5,1,5) and 'small'
-(3 kinds x L 1,2 x F 25,100 x lambda 0,0.5,1,5, CAR and its constant control, 3 seeds), both under both
-protocols. A finished run is stored under a hash of its settings, its data and the code. The same
+Built-in grids: 'small' (preset strong, 3 kinds x L 1,2 x F 32,128 x lambda 0,0.5,1,5, CAR and its constant
+control, 3 seeds) and 'paper' (its networks, 3 kinds x L 1,2 x K 1,3,5 x F 10,25,100,200 x lambda 0,0.1,0.5,1,5,
+under both protocols). A finished run is stored under a hash of its settings, its data and the code. The same
 command resumes a sweep that was stopped or killed. Several processes may share one store. Each run
 uses one thread and gives the same bits as 'carat train'.")]
 pub struct Args {
@@ -89,12 +89,7 @@ struct Printed<'a> {
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     let grid = read_grid(&args)?;
-    let mut runs = grid.runs()?;
-    // As in 'carat train'. A file says what it means, and the paper's networks read features as they are.
-    if args.grid == "small" {
-        let on_tables = runs.iter_mut().filter(|run| carat_graph::is_folder_of_tables(&run.data.name));
-        on_tables.for_each(|run| run.data.normalise = carat::Normalise::Auto);
-    }
+    let runs = grid.runs()?;
     let data_dir = args.data_folder.path();
     let work =
         Work { store: &args.store, runs: &runs, data_dir: &data_dir, shard: args.shard, retry: args.retry_failed };

@@ -18,14 +18,15 @@ use crate::{interrupt, output};
 /// Train a network into a run folder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  carat train --data cora                            a GAT with 2 layers of 3 heads, 100 wide
-  carat train --data cora --preset gat               the usual recipe of a graph attention network
+  carat train --data cora                            a GAT with residuals, norms and dropout: preset strong
   carat train --data cora --lambda 1                 the same with causal attention regularisation
+  carat train --data cora --preset gat               the usual recipe of a graph attention network
+  carat train --data cora --preset paper             the paper's: 2 layers of 3 heads, 100 wide, nothing between them
   carat train --data cora --lambda 5 --entities all --target distribution
                                                      regularised at every node, labelled or not
   carat train --data cora --lambda 1 --regulariser constant
                                                      a control: smoothing without a causal signal
-  carat train --data cora --arch gatv2 --hidden 25 --layers 1 --seed 3 --out runs/small
+  carat train --data cora --arch gatv2 --hidden 32 --layers 1 --seed 3 --out runs/small
   carat train --data cora --model gcn                a graph convolution network of the same shape
   carat train --data cora --model cal --lambda1 0.2  CAL's CausalGAT, a causal method to compare with
   carat train --data my-graph.npz --split-ratio 0.6,0.2,0.2

@@ -140,7 +140,9 @@ impl Shop {
         let (data, run) = (shop.at("week0"), shop.at("run"));
         train.extend([data.as_str(), "--out", run.as_str(), "--hidden", "16", "--heads", "1", "--layers", "1"]);
         train.extend(flags);
-        stdout(shop.folder.path(), &train);
+        // Of the two classes the rare one is measured, whatever their order by name.
+        let printed = stdout(shop.folder.path(), &train);
+        assert!(printed.contains("\nclass fraud ("), "{printed}");
         (shop, accounts)
     }
 
@@ -169,7 +171,9 @@ impl Shop {
 fn payments_are_learnt_from_an_export_and_next_week_is_predicted() {
     let (shop, this_week) = Shop::trained(2_000, &["--epochs", "60", "--lr", "0.02"]);
     let config = std::fs::read_to_string(shop.path("run/config.toml")).unwrap();
-    assert!(config.contains("normalise = \"standard\""), "{config}");
+    assert!(config.contains("normalise = \"auto\""), "{config}");
+    let encoding = std::fs::read_to_string(shop.path("run/encoding.toml")).unwrap();
+    assert!(encoding.contains("normalise = \"standard\""), "{encoding}");
     let (predictions, said) = shop.table("predict", None);
     assert_eq!((predictions.len(), said.as_str()), (2_000, ""));
     // Forty frauds, of which eight are in the test part: the validation part makes the figure steadier.
@@ -193,7 +197,7 @@ fn payments_are_learnt_from_an_export_and_next_week_is_predicted() {
     let (ordered, _) = shop.table("predict", Some("ordered"));
     for (one, other) in ordered.iter().zip(&predictions) {
         assert_eq!((&one["p_fraud"], &one["predicted"]), (&other["p_fraud"], &other["predicted"]));
-        assert_eq!(one["label"].is_empty(), one["loss"] == "NaN");
+        assert_eq!(one["label"].is_empty(), one["loss"].is_empty());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Presets, and what wins over them.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::support::{assert_fails, carat, json, model, stdout, workshop};
 
@@ -33,6 +34,24 @@ fn flags_win_over_presets_and_a_run_keeps_every_value() {
     // A preset without the settings that a model does not have.
     let gcn = train("gcn", &["--preset", "gat", "--model", "gcn", "--hidden", "8"]);
     assert_eq!([setting(&gcn, "heads"), setting(&gcn, "weight-decay")], ["3", "0.0005"]);
+}
+
+#[test]
+fn train_with_nothing_else_is_strong() {
+    let (folder, graph) = workshop(150);
+    let train = |name: &str, flags: &[&str]| {
+        let out = folder.path().join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_carat"));
+        command.args(["train", "--data", &graph, "--epochs", "1", "--out"]).arg(&out).args(flags);
+        assert!(command.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success());
+        std::fs::read_to_string(out.join("config.toml")).unwrap()
+    };
+    let plain = train("plain", &[]);
+    assert_eq!(plain, train("strong", &["--preset", "strong"]));
+    assert_ne!(plain, train("paper", &["--preset", "paper"]));
+    // CAL has its authors' settings.
+    let cal = train("cal", &["--model", "cal", "--hidden", "8"]);
+    assert!(!cal.contains("norm = "), "{cal}");
 }
 
 #[test]

@@ -51,18 +51,18 @@ impl Grid {
             .with("protocol", ["paper", "best"])
     }
 
-    /// A grid that shows in minutes whether CAR helps on a graph: 3 kinds x L x F, lambda 0, 0.5, 1 and 5, the causal
-    /// arm and its constant control, 3 seeds, both protocols.
+    /// A grid that shows in minutes whether CAR helps on a graph, in the networks of `carat train`: 3 kinds x L x F,
+    /// lambda 0, 0.5, 1 and 5, the causal arm and its constant control, 3 seeds.
     pub fn small(data: &str) -> Self {
         Self::new()
+            .with(PRESET, [Preset::OF_TRAIN.name()])
             .with("data", [data])
             .with("arch", ["gat", "gatv2", "transformer"])
             .with("layers", [1, 2])
-            .with("hidden", [25, 100])
+            .with("hidden", [32, 128])
             .with("lambda", [0.0, 0.5, 1.0, 5.0])
             .with("regulariser", ["causal", "constant"])
             .with("seed", [0, 1, 2])
-            .with("protocol", ["paper", "best"])
     }
 
     /// The grid with the values of one setting replaced.
@@ -199,6 +199,14 @@ mod tests {
         let runs = Grid::paper("cora").runs().unwrap();
         assert_eq!(runs.len(), 720);
         assert_eq!(runs.iter().filter(|run| run.car().is_none()).count(), 144);
+    }
+
+    #[test]
+    fn the_small_grid_has_252_trainings_of_the_networks_of_train() {
+        let runs = Grid::small("x").runs().unwrap();
+        assert_eq!(runs.len(), 252);
+        let strong = TrainConfig::preset(Preset::Strong, "x").unwrap();
+        assert!(runs.iter().all(|run| run.network.norm == strong.network.norm && run.stopping == strong.stopping));
     }
 
     #[test]

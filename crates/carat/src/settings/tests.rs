@@ -129,9 +129,11 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
 #[test]
 fn help_tells_the_default() {
     let help = |name: &str| Setting::named(name).unwrap().help();
-    assert_eq!(help("lr"), "Adam's learning rate [default: 0.01]");
-    assert_eq!(help("hidden"), "F, the width of every layer [default: 100, with --model cal 128]");
-    assert!(help("patience").ends_with("before stopping [default: 20 with best, 10 with paper]"));
+    assert_eq!(help("seed").rsplit_once(" [").unwrap().1, "default: 0]");
+    assert_eq!(help("lr"), "Adam's learning rate [default: 0.005; paper: 0.01]");
+    assert_eq!(help("hidden"), "F, the width of every layer [default: 128; paper: 100; gat: 64; --model cal: 128]");
+    let patience = help("patience");
+    assert!(patience.ends_with("[default: 100; paper: 20 with best, 10 with paper]"), "{patience}");
     assert!(help("data").ends_with("or a folder"));
 }
 
