@@ -37,6 +37,7 @@ mod flags;
 pub mod generators;
 mod graph;
 mod labels;
+pub mod link;
 mod npy;
 mod open;
 mod pickle;

@@ -60,8 +60,9 @@ impl TrainFlags {
         }
         config.data.name = absolute_if_there(&config.data.name);
         // A run that goes on, and a file, say what they mean: without a word, features stay as they are.
+        let is_new = self.config.is_none() && (base.is_none() || self.preset.is_some());
         let is_given = self.given.iter().any(|(setting, _)| setting.name == "normalise");
-        if !is_given && base.is_none() && self.config.is_none() && is_folder_of_tables(&config.data.name) {
+        if is_new && !is_given && is_folder_of_tables(&config.data.name) {
             config.data.normalise = Normalise::Auto;
         }
         config.check()?;

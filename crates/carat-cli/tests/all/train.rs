@@ -217,10 +217,11 @@ fn predictions_and_attention_are_probabilities_in_every_format() {
     let text = std::fs::read_to_string(&csv).unwrap();
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
-    assert_eq!(header[..4], ["node", "label", "predicted", "loss"]);
+    assert_eq!(header[..5], ["node", "label", "predicted", "loss", "split"]);
     for (node, line) in lines.enumerate() {
-        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let cells: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
         let probabilities = &cells[4..];
+        assert_eq!(cells.len() + 1, header.len());
         assert_eq!(cells[0], node as f64);
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-5);
         let own = probabilities[cells[1] as usize];

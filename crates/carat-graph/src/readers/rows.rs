@@ -54,6 +54,20 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// True for a cell without a value: empty, NaN, and the words that other programs write for them.
+    pub(crate) fn is_gap(self) -> bool {
+        const WORDS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "#n/a"];
+        match self {
+            Self::Missing => true,
+            Self::Number(number) => number.is_nan(),
+            Self::Text(text) => {
+                let text = text.trim();
+                text.len() <= 4 && (text.is_empty() || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)))
+            }
+            Self::Integer(_) | Self::Boolean(_) | Self::Date(_) => false,
+        }
+    }
+
     /// As text without spaces around it; `None` if it is missing.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {

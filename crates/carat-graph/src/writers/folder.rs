@@ -35,7 +35,14 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
     let nodes = nodes_table(dataset)?;
     let edges = edges_table(dataset)?;
     let classes = classes_table(dataset)?;
+    let tables = [("nodes", Some(&nodes)), ("edges", Some(&edges)), ("classes", classes.as_ref())];
+    let tables: Vec<(&str, &Table)> =
+        tables.into_iter().filter_map(|(stem, table)| table.map(|table| (stem, table))).collect();
+    write_tables(&tables, folder, format)
+}
 
+/// Writes tables into `folder`, which must not exist or be empty: all of them, or nothing.
+pub(crate) fn write_tables(tables: &[(&str, &Table)], folder: &Path, format: TableFormat) -> Result<(), DataError> {
     let failed = |e: std::io::Error| DataError::write(folder, without_temporary_name(e));
     if folder.exists() && std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
         return Err(DataError::malformed(folder, "the folder is not empty; choose a new one"));
@@ -46,18 +53,13 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
     };
     let temporary =
         tempfile::Builder::new().prefix(crate::files::TEMPORARY_PREFIX).tempdir_in(parent).map_err(failed)?;
-    let write = |table: &Table, stem: &str| {
+    for (stem, table) in tables {
         let file = format!("{stem}{}", format.ending());
         table.write(&temporary.path().join(&file)).map_err(|e| match e {
             // Users know the folder that they named, not the temporary one.
             DataError::Write { source, .. } => DataError::write(folder.join(&file), source),
             other => other,
-        })
-    };
-    write(&nodes, "nodes")?;
-    write(&edges, "edges")?;
-    if let Some(classes) = classes {
-        write(&classes, "classes")?;
+        })?;
     }
     set_default_permissions(temporary.path()).map_err(failed)?;
     if folder.exists() {

@@ -10,6 +10,7 @@ mod encoding;
 mod folder;
 mod geom_gcn;
 mod heterophilous;
+mod link;
 mod npz;
 mod ogb;
 mod planetoid;

@@ -206,7 +206,7 @@ mod tests {
         let runs = Grid::small("x").runs().unwrap();
         assert_eq!(runs.len(), 252);
         let strong = TrainConfig::preset(Preset::Strong, "x").unwrap();
-        assert!(runs.iter().all(|run| run.network.norm == strong.network.norm && run.stopping == strong.stopping));
+        assert!(runs.iter().all(|run| (&run.block, &run.stopping) == (&strong.block, &strong.stopping)));
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! `carat data`: the catalogue, statistics, conversion and generators.
+//! `carat data`: the catalogue, statistics, conversion, linking and generators.
 
 mod columns;
 mod convert;
 mod generate;
 mod get;
 mod info;
+mod link;
 mod list;
 mod save;
 mod statistics;
@@ -13,7 +14,7 @@ pub use save::{FolderFormat, Target};
 
 use crate::failure::Failure;
 
-/// List, fetch, describe, convert and generate datasets
+/// List, fetch, describe, convert, link and generate datasets
 #[derive(Debug, clap::Args)]
 #[command(
     disable_help_subcommand = true,
@@ -22,6 +23,7 @@ use crate::failure::Failure;
   carat data get cora citeseer
   carat data info syn-cora-h0.30-r1 --json
   carat data convert cora cora.npz
+  carat data link payments.csv --by card,device --out week-1
   carat data generate planted --nodes 5000 --out planted.npz"
 )]
 pub struct Args {
@@ -35,6 +37,7 @@ enum Command {
     Get(get::Args),
     Info(info::Args),
     Convert(convert::Args),
+    Link(link::Args),
     Generate(generate::Args),
 }
 
@@ -45,6 +48,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         Command::Get(args) => get::run(args),
         Command::Info(args) => info::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Link(args) => link::run(args),
         Command::Generate(args) => generate::run(args),
     }
 }

@@ -87,7 +87,7 @@ struct Sniff {
 impl Sniff {
     /// Looks at the next cell; its number, where it has one.
     fn add(&mut self, row: &Row<'_>, cell: Cell<'_>) -> Option<f32> {
-        if is_gap(cell) {
+        if cell.is_gap() {
             self.gaps += 1;
             return None;
         }
@@ -222,7 +222,7 @@ impl Builder {
     }
 
     fn add(&mut self, row: u32, cell: Cell<'_>) {
-        let cell = if is_gap(cell) { Cell::Missing } else { cell };
+        let cell = if cell.is_gap() { Cell::Missing } else { cell };
         match &mut self.values {
             RawValues::Numbers { rows, values } => {
                 let value = cell.double().unwrap_or(f64::NAN);
@@ -246,20 +246,6 @@ impl Builder {
                 },
             }),
         }
-    }
-}
-
-/// True for cells without a value: empty, NaN, and the words that other programs write for them.
-fn is_gap(cell: Cell<'_>) -> bool {
-    const WORDS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "#n/a"];
-    match cell {
-        Cell::Missing => true,
-        Cell::Number(number) => number.is_nan(),
-        Cell::Text(text) => {
-            let text = text.trim();
-            text.len() <= 4 && (text.is_empty() || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)))
-        }
-        Cell::Integer(_) | Cell::Boolean(_) | Cell::Date(_) => false,
     }
 }
 
