@@ -21,5 +21,5 @@ pub use candidate::{Candidate, Origin};
 pub use comparison::{Comparison, Pair};
 pub use draws::Draws;
 pub use repetitions::Repetitions;
-pub use search::{Budget, Score, Search, Stage};
+pub use search::{Budget, Limits, Score, Search, Stage};
 pub use space::Space;

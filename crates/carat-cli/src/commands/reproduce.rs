@@ -8,7 +8,7 @@ use carat_paper::reproduce::{self, Item, Scope, Studies};
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};
-use super::sweeper::{Share, Sweeper};
+use super::sweeper::Sweeper;
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
 use crate::output;
@@ -83,7 +83,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     output::check_folder_of("--store", &args.store)?;
     let datasets = open_datasets(&runs, &scope.data_dir)?;
     let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?;
-    let tally = sweeper.compute(&runs, Share { shard: (0, 1), retry: args.retry_failed, deadline: None })?;
+    let tally = sweeper.compute(&runs, (0, 1), args.retry_failed)?;
     let store = sweeper.finish();
     if tally.left > 0 {
         let (left, store) = (tally.left, args.store.display());

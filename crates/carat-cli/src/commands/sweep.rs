@@ -6,7 +6,7 @@ use carat::Preset;
 use carat_lab::sweep::{Grid, Tally, open_datasets};
 use serde::Serialize;
 
-use super::sweeper::{Share, Sweeper};
+use super::sweeper::Sweeper;
 use crate::arguments::{DataFolder, Format, Threads, absolute_if_there};
 use crate::failure::Failure;
 use crate::output;
@@ -99,7 +99,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     output::check_folder_of("--store", &args.store)?;
     let datasets = open_datasets(&runs, &data_dir)?;
     let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?;
-    let tally = sweeper.compute(&runs, Share { shard: args.shard, retry: args.retry_failed, deadline: None })?;
+    let tally = sweeper.compute(&runs, args.shard, args.retry_failed)?;
     sweeper.finish();
     let path = args.store.display().to_string();
     output::show(args.format.json, &Printed { store: &path, tally }, || text(&path, tally))?;

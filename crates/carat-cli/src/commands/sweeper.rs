@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use carat::{Error, TrainConfig};
 use carat_graph::Dataset;
-use carat_lab::sweep::{self, Outcome, Store, SweepOptions, Tally};
+use carat_lab::sweep::{self, Event, Outcome, Store, SweepOptions, Tally};
+use carat_lab::tune::Limits;
 
 use crate::arguments::Threads;
 use crate::failure::Failure;
@@ -23,16 +24,6 @@ pub struct Sweeper<'a> {
     threads: Option<usize>,
     interrupted: Box<dyn Fn() -> bool + Send + Sync>,
     progress: SweepProgress,
-}
-
-/// Which of the runs to compute.
-pub struct Share {
-    /// A share of them, counted from 0, and the number of shares.
-    pub shard: (usize, usize),
-    /// Those that failed before, too.
-    pub retry: bool,
-    /// Those that begin before this moment.
-    pub deadline: Option<Instant>,
 }
 
 impl<'a> Sweeper<'a> {
@@ -52,23 +43,31 @@ impl<'a> Sweeper<'a> {
         Self { progress, ..self }
     }
 
-    /// Computes the runs that the store lacks.
-    pub fn compute(&self, runs: &[TrainConfig], share: Share) -> Result<Tally, Error> {
-        let options = SweepOptions {
-            shard: share.shard,
-            retry_failed: share.retry,
-            deadline: share.deadline,
-            interrupted: &self.interrupted,
-            on_event: &|event| self.progress.show(&event),
-        };
-        carat::with_threads(self.threads, || sweep::sweep(&self.store, self.datasets, runs, &options))?
+    /// Computes the runs of a share that the store lacks.
+    pub fn compute(&self, runs: &[TrainConfig], shard: (usize, usize), retry_failed: bool) -> Result<Tally, Error> {
+        let on_event = |event: Event<'_>| self.progress.show(&event);
+        let interrupted = &self.interrupted;
+        self.sweep(runs, &SweepOptions { shard, retry_failed, deadline: None, interrupted, on_event: &on_event })
     }
 
-    /// Computes runs that begin before a moment, and gives what the store has of each of them then.
-    pub fn results(&self, title: &str, runs: &[TrainConfig], deadline: Option<Instant>) -> Result<Results, Error> {
+    /// Computes runs as far as time allows, and gives what the store has of each of them then.
+    pub fn results(&self, title: &str, runs: &[TrainConfig], limits: Limits) -> Result<Results, Error> {
         self.progress.begin(title);
-        self.compute(runs, Share { shard: (0, 1), retry: false, deadline })?;
+        let on_event = |event: Event<'_>| self.progress.show(&event);
+        let interrupted = || self.is_interrupted() || limits.end.is_some_and(|end| Instant::now() >= end);
+        let options = SweepOptions {
+            shard: (0, 1),
+            retry_failed: false,
+            deadline: limits.begin,
+            interrupted: &interrupted,
+            on_event: &on_event,
+        };
+        self.sweep(runs, &options)?;
         sweep::results(&self.store, self.datasets, runs)
+    }
+
+    fn sweep(&self, runs: &[TrainConfig], options: &SweepOptions<'_>) -> Result<Tally, Error> {
+        carat::with_threads(self.threads, || sweep::sweep(&self.store, self.datasets, runs, options))?
     }
 
     /// True once Ctrl-C was pressed.

@@ -5,7 +5,7 @@ mod text;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use carat::metrics::{Lead, Metric};
 use carat::settings::Select;
@@ -13,7 +13,7 @@ use carat::{Error, TrainConfig};
 use carat_graph::files::write_atomically;
 use carat_graph::{DataError, Dataset};
 use carat_lab::sweep::{self, Outcome, differences};
-use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Origin, Repetitions, Search, Space, Stage};
+use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Limits, Origin, Repetitions, Search, Space, Stage};
 use serde::Serialize;
 
 use super::sweeper::Sweeper;
@@ -102,6 +102,7 @@ struct Printed<'a> {
     winner: &'a TrainConfig,
     out: String,
     store: String,
+    /// Missing where there is no test entity.
     test: Option<Comparison>,
     /// The seeds of `test`, or its splits.
     repeated_by: &'static str,
@@ -149,12 +150,20 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
     let progress = SweepProgress::new(metric, base.clone());
     let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?.with_progress(progress);
-    let evaluate = |stage: Stage, runs: &[TrainConfig], deadline: Option<Instant>| {
-        let results = sweeper.results(&text::stage(stage), runs, deadline)?;
+    let evaluate = |stage: Stage, runs: &[TrainConfig], limits: Limits| {
+        let results = sweeper.results(&text::stage(stage), runs, limits)?;
         Ok(results.iter().map(|result| result.as_ref().map(|result| score(result, metric))).collect())
     };
     let budget = args.candidates.map_or(Budget::Time(args.minutes), |count| Budget::Candidates(count as usize));
-    let candidates = Search { draws, tuned, repetitions, budget, evaluate: &evaluate }.run()?;
+    let name = args.train.base_in_words(&base);
+    let candidates = match (Search { draws, tuned, repetitions, budget, evaluate: &evaluate }).run() {
+        Err(Error::Interrupted) if !sweeper.is_interrupted() => {
+            let problem =
+                format!("{name} alone takes longer than --minutes here; give more of them, or fewer --epochs");
+            return Err(Failure::work(problem));
+        }
+        candidates => candidates?,
+    };
     let [winner, ..] = &candidates[..] else { return Err(Error::Interrupted.into()) };
     if winner.spread(false).is_none() {
         let problem = "every candidate failed; 'carat report STORE' lists their errors";
@@ -163,7 +172,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     write_settings(&args.out, &winner.config)?;
     let is_late = sweeper.is_interrupted();
     let runs = if repetitions.splits() > 1 { repetitions.splits() } else { args.seeds as usize };
-    let test = if is_late { None } else { Some(compare(&sweeper, &candidates, repetitions, runs, metric)?) };
+    let test = if is_late { None } else { compare(&sweeper, &candidates, repetitions, runs, metric)? };
     let interrupted = sweeper.is_interrupted();
     sweeper.finish();
 
@@ -182,7 +191,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let printed = Printed {
         data: &base.data.name,
         figure: metric.title(),
-        base: &args.train.base_in_words(&base),
+        base: &name,
         candidates: candidates.iter().enumerate().map(row).collect(),
         winner: &winner.config,
         out: args.out.display().to_string(),
@@ -230,17 +239,19 @@ fn compare(
     repetitions: Repetitions,
     runs: usize,
     metric: Metric,
-) -> Result<Comparison, Failure> {
+) -> Result<Option<Comparison>, Failure> {
     let base = candidates.iter().find(|candidate| candidate.origin == Origin::Base);
     let both = [base.unwrap_or(&candidates[0]), &candidates[0]];
     let configs =
         (0..runs).flat_map(|number| both.map(|one| repetitions.fresh(&one.config, Search::REPETITIONS, number)));
     let configs: Vec<TrainConfig> = configs.collect();
-    let results = sweeper.results("comparison on test figures", &configs, None)?;
+    let results = sweeper.results("comparison on test figures", &configs, Limits::default())?;
     let outcomes: Vec<Option<Outcome>> = results.into_iter().map(|result| result?.ok()).collect();
     let pairs = outcomes.as_chunks::<2>().0.iter().filter_map(|[base, winner]| Some(((*base)?, (*winner)?)));
     let others = [Metric::Accuracy, Metric::MacroF1, Metric::RocAuc, Metric::Loss];
     let metrics: Vec<Metric> =
         std::iter::once(metric).chain(others.into_iter().filter(|other| *other != metric)).collect();
-    Ok(Comparison::of(&pairs.collect::<Vec<_>>(), &metrics))
+    let comparison = Comparison::of(&pairs.collect::<Vec<_>>(), &metrics);
+    // There may be no test entity.
+    Ok(Some(comparison).filter(|comparison| !comparison.figures.is_empty()))
 }

@@ -29,7 +29,7 @@ const STAGES: [(usize, usize, f64); 3] = [(1, 1, 0.5), (3, 3, 0.75), (9, 9, 1.0)
 pub enum Budget {
     /// As many candidates.
     Candidates(usize),
-    /// As much time. The trainings at work when it is over come to their end.
+    /// As much time. What is at work when it is over is given up.
     Time(Duration),
 }
 
@@ -42,9 +42,17 @@ pub struct Stage {
     pub repetitions: usize,
 }
 
-/// Trains runs in their order, none of which begins after the deadline, and says what validation says of each; `None`
-/// of those that were not trained.
-pub type Evaluate<'a> = dyn Fn(Stage, &[TrainConfig], Option<Instant>) -> Result<Vec<Option<Score>>, Error> + 'a;
+/// How long a stage may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// No training begins after this moment.
+    pub begin: Option<Instant>,
+    /// Trainings at work are given up at this moment.
+    pub end: Option<Instant>,
+}
+
+/// Trains runs in their order, and says what validation says of each; `None` of those that were not trained.
+pub type Evaluate<'a> = dyn Fn(Stage, &[TrainConfig], Limits) -> Result<Vec<Option<Score>>, Error> + 'a;
 
 /// A search.
 pub struct Search<'a> {
@@ -67,17 +75,20 @@ impl Search<'_> {
     /// Searches. The best candidate comes first, and those with more repetitions before others.
     pub fn run(mut self) -> Result<Vec<Candidate>, Error> {
         let start = Instant::now();
-        let deadline = |share: f64| match self.budget {
-            Budget::Candidates(_) => None,
-            Budget::Time(time) => start.checked_add(time.mul_f64(share)),
+        let limits = |share: f64| match self.budget {
+            Budget::Candidates(_) => Limits::default(),
+            // A training that takes longer than its stage still has the whole time.
+            Budget::Time(time) => {
+                Limits { begin: start.checked_add(time.mul_f64(share)), end: start.checked_add(time) }
+            }
         };
-        let [first, later @ ..] = STAGES.map(|(share, repetitions, end)| (share, repetitions, deadline(end)));
+        let [first, later @ ..] = STAGES.map(|(share, repetitions, end)| (share, repetitions, limits(end)));
         let mut candidates = self.first_stage(first.2)?;
         let mut repetitions = first.1;
-        for (share, wanted, deadline) in later {
+        for (share, wanted, limits) in later {
             let kept = best(&candidates, candidates.len().div_ceil(share));
             if kept.len() > 1 {
-                repetitions = self.repeat(&mut candidates, &kept, repetitions..wanted, deadline)?;
+                repetitions = self.repeat(&mut candidates, &kept, repetitions..wanted, limits)?;
             }
             if repetitions < wanted {
                 break;
@@ -88,7 +99,7 @@ impl Search<'_> {
     }
 
     /// Draws candidates and trains each once, until there are enough or the time is over.
-    fn first_stage(&mut self, deadline: Option<Instant>) -> Result<Vec<Candidate>, Error> {
+    fn first_stage(&mut self, limits: Limits) -> Result<Vec<Candidate>, Error> {
         let most = match self.budget {
             Budget::Candidates(count) => count,
             Budget::Time(_) => usize::MAX,
@@ -101,7 +112,7 @@ impl Search<'_> {
             }
             let runs: Vec<TrainConfig> = round.iter().map(|c| self.repetitions.run(&c.config, 0)).collect();
             let stage = Stage { candidates: candidates.len() + round.len(), repetitions: 1 };
-            let scores = (self.evaluate)(stage, &runs, deadline)?;
+            let scores = (self.evaluate)(stage, &runs, limits)?;
             let is_over = scores.iter().any(Option::is_none);
             let scored = round.into_iter().zip(scores);
             candidates.extend(scored.filter_map(|(c, score)| Some(Candidate { scores: vec![score?], ..c })));
@@ -109,7 +120,7 @@ impl Search<'_> {
             if candidates.first().is_none_or(|first| first.origin != Origin::Base) {
                 return Err(Error::Interrupted);
             }
-            if is_over || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if is_over || limits.begin.is_some_and(|begin| Instant::now() >= begin) {
                 return Ok(candidates);
             }
         }
@@ -141,14 +152,14 @@ impl Search<'_> {
         candidates: &mut [Candidate],
         kept: &[usize],
         repetitions: std::ops::Range<usize>,
-        deadline: Option<Instant>,
+        limits: Limits,
     ) -> Result<usize, Error> {
         let of_all = |number| kept.iter().map(move |&place| (place, number));
         let asked: Vec<(usize, usize)> = repetitions.clone().flat_map(of_all).collect();
         let run = |&(place, number): &(usize, usize)| self.repetitions.run(&candidates[place].config, number);
         let runs: Vec<TrainConfig> = asked.iter().map(run).collect();
         let stage = Stage { candidates: kept.len(), repetitions: repetitions.end };
-        let scores = (self.evaluate)(stage, &runs, deadline)?;
+        let scores = (self.evaluate)(stage, &runs, limits)?;
         let mut done = repetitions.start;
         for scores in scores.chunks(kept.len()) {
             let Some(scores) = scores.iter().copied().collect::<Option<Vec<Score>>>() else { break };
