@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attention, bench, data, demo, effects, explain, explore, predict, report, reproduce, rewire, sweep, train,
+    attention, bench, data, demo, effects, explain, explore, predict, report, reproduce, rewire, sweep, train, tune,
 };
 use crate::failure::Failure;
 
@@ -22,6 +22,7 @@ use crate::failure::Failure;
   carat data info my-graph.npz           the same for your own graph
   carat train --data cora --out runs/plain             train a network into a run folder
   carat train --data cora --lambda 1 --out runs/car    the same, regularised
+  carat tune --data my-graph.npz                       search for the settings that predict best on it
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
   carat explain --base runs/plain --car runs/car       which edges gain and lose attention by regularisation
@@ -45,6 +46,7 @@ enum Command {
     Data(data::Args),
     Demo(demo::Args),
     Train(train::Args),
+    Tune(tune::Args),
     Predict(predict::Args),
     Attention(attention::Args),
     Effects(effects::Args),
@@ -73,6 +75,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Data(args) => data::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Train(args) => train::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),

@@ -108,7 +108,7 @@ pub fn blocks(blocks: &[Block]) -> String {
     for block in blocks {
         let part = match block {
             Block::Paragraph(paragraph) => wrap(paragraph, WIDTH),
-            Block::Points(points) => points.iter().map(|point| indented(point)).collect(),
+            Block::Points(points) => points.iter().map(|point| hanging("- ", point)).collect(),
             Block::Command(command) => format!("    {command}\n"),
             Block::Table(Table { caption, columns, rows, .. }) => {
                 let heading = |column: &Column| format!("{}{}", if column.numeric { ">" } else { "" }, column.heading);
@@ -128,9 +128,11 @@ pub fn blocks(blocks: &[Block]) -> String {
     text
 }
 
-/// A list item; its lines after the first are indented.
-fn indented(point: &str) -> String {
-    format!("- {}\n", wrap(point, WIDTH - 2).trim_end().replace('\n', "\n  "))
+/// A text behind `first`, its further lines indented as much.
+pub fn hanging(first: &str, text: &str) -> String {
+    let indent = first.chars().count();
+    let text = wrap(text, WIDTH - indent);
+    format!("{first}{}\n", text.trim_end().replace('\n', &format!("\n{:indent$}", "")))
 }
 
 #[cfg(test)]

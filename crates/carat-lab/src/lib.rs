@@ -1,4 +1,4 @@
-//! Experiments with carat: grids of runs, kept in a store, and comparisons of paired runs.
+//! Experiments with carat: grids of runs, kept in a store, comparisons of paired runs, and searches for settings.
 //!
 //! Does CAR help on your own graph?
 //!
@@ -13,7 +13,13 @@
 //! let datasets = HashMap::from([("mine".to_string(), graph)]);
 //! let grid = Grid::new().with("data", ["mine"]).with("hidden", [4]).with("lambda", [0.0, 1.0]).with("epochs", [5]);
 //! let store = Store::open(&folder.path().join("runs.db"))?;
-//! let options = SweepOptions { shard: (0, 1), retry_failed: false, interrupted: &|| false, on_event: &|_| {} };
+//! let options = SweepOptions {
+//!     shard: (0, 1),
+//!     retry_failed: false,
+//!     deadline: None,
+//!     interrupted: &|| false,
+//!     on_event: &|_| {},
+//! };
 //! let tally = sweep::sweep(&store, &datasets, &grid.runs()?, &options)?;
 //! assert_eq!((tally.computed, tally.failed), (2, 0));
 //!
@@ -25,7 +31,9 @@
 pub mod compare;
 pub mod parallel;
 pub mod sections;
+mod settings_file;
 mod spurious;
 pub mod sweep;
+pub mod tune;
 
 pub use spurious::{AttentionOnSpurious, attention_on_spurious};

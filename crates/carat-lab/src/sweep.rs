@@ -17,8 +17,8 @@ mod fingerprint_tests;
 mod store_tests;
 
 pub use curve::{Curve, Point};
-pub use execute::{Event, SweepOptions, Tally, open_datasets, sweep};
+pub use execute::{Event, SweepOptions, Tally, open_datasets, results, sweep};
 pub use grid::Grid;
 pub use merge::{Merged, merge};
-pub use run::{Outcome, PairKey, Run, TrainingCurve, described};
+pub use run::{Outcome, PairKey, Run, TrainingCurve, described, differences};
 pub use store::{CODE, Record, Store};

@@ -31,6 +31,19 @@ pub struct Validation {
 /// The loss of a network that has learned something, relative to one that has not.
 const LEARNED: f64 = 0.95;
 
+impl Select {
+    /// The metric, for data with this lead.
+    pub fn metric(self, lead: Lead) -> Metric {
+        match self {
+            Self::Loss => Metric::Loss,
+            Self::Accuracy => Metric::Accuracy,
+            Self::Auc => Metric::RocAuc,
+            Self::F1 => Metric::MacroF1,
+            Self::Auto => lead.first()[0],
+        }
+    }
+}
+
 /// Judges epochs.
 #[derive(Debug)]
 pub(crate) struct Judge {
@@ -54,13 +67,7 @@ impl Judge {
             mean.add(weight(class), -(shares[class] / total).ln());
         }
         let learned = LEARNED * mean.value();
-        let metric = match config.stopping.select {
-            Select::Loss => Metric::Loss,
-            Select::Accuracy => Metric::Accuracy,
-            Select::Auc => Metric::RocAuc,
-            Select::F1 => Metric::MacroF1,
-            Select::Auto => Lead::of_counts(&counts(train, classes)).first()[0],
-        };
+        let metric = config.stopping.select.metric(Lead::of_counts(&counts(train, classes)));
         Self { metric, class_weights, classes, learned }
     }
 

@@ -50,8 +50,7 @@ impl TrainFlags {
         }
         self.set(&mut config)?;
         if let Some(preset) = self.preset.or_else(|| self.default_preset(base, &config)) {
-            let has_flag = |name: &str| self.given.iter().any(|(setting, _)| setting.name == name);
-            config = config.with_preset(preset, |name| has_flag(name) || in_file.contains_key(name))?;
+            config = config.with_preset(preset, |name| self.is_given(name) || in_file.contains_key(name))?;
         }
         if config.data.name.is_empty() {
             return Err(Failure::input(
@@ -61,12 +60,32 @@ impl TrainFlags {
         config.data.name = absolute_if_there(&config.data.name);
         // A run that goes on, and a file, say what they mean: without a word, features stay as they are.
         let is_new = self.config.is_none() && (base.is_none() || self.preset.is_some());
-        let is_given = self.given.iter().any(|(setting, _)| setting.name == "normalise");
-        if is_new && !is_given && is_folder_of_tables(&config.data.name) {
+        if is_new && !self.is_given("normalise") && is_folder_of_tables(&config.data.name) {
             config.data.normalise = Normalise::Auto;
         }
         config.check()?;
         Ok(config)
+    }
+
+    /// True where the flag of this setting is given.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.iter().any(|(setting, _)| setting.name == name)
+    }
+
+    /// What a new run's settings stand on, in words.
+    pub fn base_in_words(&self, config: &TrainConfig) -> String {
+        match (self.preset.or_else(|| self.default_preset(None, config)), &self.config) {
+            (Some(preset), _) => format!("preset {preset}"),
+            (None, Some(path)) => path.display().to_string(),
+            (None, None) => "the defaults".into(),
+        }
+    }
+
+    /// The flags over the settings that are known for the dataset of `config`; `None` where there are none.
+    pub fn over_tuned(&self, config: &TrainConfig) -> Result<Option<TrainConfig>, Failure> {
+        let Ok(mut tuned) = TrainConfig::preset(Preset::Tuned, &config.data.name) else { return Ok(None) };
+        self.set(&mut tuned)?;
+        Ok(Some(tuned.data(config.data.name.clone())))
     }
 
     /// A file of settings, such as a run's, stands over the paper's defaults, and so does CAL, which is its authors'.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
-use crate::output::{WIDTH, blocks, check_folder, show, wrap};
+use crate::output::{WIDTH, blocks, check_folder, hanging, show, wrap};
 use crate::progress::Progress;
 
 /// Show in seconds what spurious edges do to attention and how causal regularisation helps: generates graphs, trains a
@@ -95,8 +95,7 @@ fn text(printed: &Printed) -> String {
     let treatments = demo::treatments(report);
     let width = treatments.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     for (name, meaning) in treatments {
-        let indented = wrap(meaning, WIDTH - 2 - width).trim_end().replace('\n', &format!("\n{:width$}  ", ""));
-        text.push_str(&format!("{name:<width$}  {indented}\n"));
+        text.push_str(&hanging(&format!("{name:<width$}  "), meaning));
     }
     let measured = demo::MEASURES.into_iter().flat_map(|measure| demo::measured(report, measure));
     let tables: Vec<Block> = measured.map(Block::Table).collect();

@@ -14,4 +14,6 @@ pub mod reproduce;
 pub mod rewire;
 mod run_table;
 pub mod sweep;
+mod sweeper;
 pub mod train;
+pub mod tune;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use carat_graph::catalogue;
-use carat_lab::sweep::merge;
+use carat_lab::sweep::{merge, open_datasets};
 use carat_paper::reproduce::{self, Item, Scope, Studies};
 use serde::Serialize;
 
 use super::report::{check_out, write_and_show};
-use super::sweep::{Work, compute};
+use super::sweeper::Sweeper;
 use crate::arguments::{DataFolder, Format, Threads};
 use crate::failure::Failure;
 use crate::output;
@@ -80,9 +80,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
             runs.extend(grid.runs()?);
         }
     }
-    let (retry, data_dir) = (args.retry_failed, &scope.data_dir);
-    let work = Work { store: &args.store, runs: &runs, data_dir, shard: (0, 1), retry };
-    let (store, tally) = compute(&work, &args.threads)?;
+    output::check_folder_of("--store", &args.store)?;
+    let datasets = open_datasets(&runs, &scope.data_dir)?;
+    let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?;
+    let tally = sweeper.compute(&runs, (0, 1), args.retry_failed)?;
+    let store = sweeper.finish();
     if tally.left > 0 {
         let (left, store) = (tally.left, args.store.display());
         return Err(Failure::work(format!(

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use carat::{Preset, TrainConfig};
-use carat_lab::sweep::{self, Grid, Store, SweepOptions, Tally};
+use carat::Preset;
+use carat_lab::sweep::{Grid, Tally, open_datasets};
 use serde::Serialize;
 
+use super::sweeper::Sweeper;
 use crate::arguments::{DataFolder, Format, Threads, absolute_if_there};
 use crate::failure::Failure;
-use crate::progress::SweepProgress;
-use crate::{interrupt, output};
+use crate::output;
 
 /// Compute a grid of runs, one per core, into a store; sweeps can be stopped, shared and resumed
 #[derive(Debug, clap::Args)]
@@ -91,9 +91,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let grid = read_grid(&args)?;
     let runs = grid.runs()?;
     let data_dir = args.data_folder.path();
-    let work =
-        Work { store: &args.store, runs: &runs, data_dir: &data_dir, shard: args.shard, retry: args.retry_failed };
-    let (_, tally) = compute(&work, &args.threads)?;
+    output::check_folder_of("--store", &args.store)?;
+    let datasets = open_datasets(&runs, &data_dir)?;
+    let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?;
+    let tally = sweeper.compute(&runs, args.shard, args.retry_failed)?;
+    sweeper.finish();
     let path = args.store.display().to_string();
     output::show(args.format.json, &Printed { store: &path, tally }, || text(&path, tally))?;
     if tally.left > 0 {
@@ -109,33 +111,6 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// What to compute, and where it goes.
-pub(super) struct Work<'a> {
-    pub(super) store: &'a Path,
-    pub(super) runs: &'a [TrainConfig],
-    pub(super) data_dir: &'a Path,
-    pub(super) shard: (usize, usize),
-    pub(super) retry: bool,
-}
-
-/// Computes the runs that the store lacks, and shows progress. The store is created only after the data was opened.
-pub(super) fn compute(work: &Work<'_>, threads: &Threads) -> Result<(Store, Tally), Failure> {
-    output::check_folder_of("--store", work.store)?;
-    let datasets = sweep::open_datasets(work.runs, work.data_dir)?;
-    let store = Store::open(work.store)?;
-    let interrupted = interrupt::flag()?;
-    let progress = SweepProgress::new();
-    let options = SweepOptions {
-        shard: work.shard,
-        retry_failed: work.retry,
-        interrupted: &interrupted,
-        on_event: &|event| progress.show(&event),
-    };
-    let tally = carat::with_threads(threads.threads, || sweep::sweep(&store, &datasets, work.runs, &options));
-    progress.finish();
-    Ok((store, tally??))
 }
 
 fn read_grid(args: &Args) -> Result<Grid, Failure> {

@@ -1,71 +1,99 @@
-//! The events of a sweep, counted and shown: runs done, runs failed, the best run so far.
+//! The events of sweeps, counted and shown: runs done, runs failed, the best run so far.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use carat_lab::sweep::{Event, described};
+use carat::TrainConfig;
+use carat::metrics::Metric;
+use carat_lab::sweep::{Event, differences};
 
 use super::Progress;
 
-/// Shows a sweep.
+/// Shows one sweep, or several one after the other.
 pub struct SweepProgress {
     progress: Progress,
+    /// The validation figure that says which run is the best.
+    metric: Metric,
+    /// Runs are described by what differs from these settings.
+    base: TrainConfig,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    title: String,
     total: usize,
     done: usize,
     failed: usize,
     best: Option<(f64, String)>,
 }
 
+/// By accuracy, with what differs from the defaults.
+impl Default for SweepProgress {
+    fn default() -> Self {
+        Self::new(Metric::Accuracy, TrainConfig::default())
+    }
+}
+
 impl SweepProgress {
     /// A display that waits for the first event.
-    pub fn new() -> Self {
-        Self { progress: Progress::new("runs"), state: Mutex::default() }
+    pub fn new(metric: Metric, base: TrainConfig) -> Self {
+        Self { progress: Progress::new("runs"), metric, base, state: Mutex::default() }
+    }
+
+    /// Says what the next sweep is about.
+    pub fn begin(&self, title: &str) {
+        self.state().title = format!("{title}: ");
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked while it held the lock left at worst one event uncounted.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows what happened.
     pub fn show(&self, event: &Event<'_>) {
-        // A thread that panicked while it held the lock left at worst one event uncounted.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         match event {
             Event::Planned { runs, done } => {
                 (state.total, state.done) = (*runs, *done);
-                self.progress.print(&format!("{runs} runs, {done} of them in the store"));
+                self.progress.print(&format!("{}{runs} runs, {done} of them in the store", state.title));
                 self.progress.start(*done as u64, *runs as u64);
             }
             Event::Elsewhere(runs) => state.done += runs,
             Event::Finished(config, outcome) => {
                 state.done += 1;
-                let accuracy = outcome.figures.val.accuracy.unwrap_or_default();
-                if state.best.as_ref().is_none_or(|(best, _)| accuracy > *best) {
-                    state.best = Some((accuracy, described(config)));
+                if let Some(figure) = outcome.figures.val.get(self.metric) {
+                    let is_better =
+                        |best: f64| if self.metric.lower_is_better() { figure < best } else { figure > best };
+                    if state.best.as_ref().is_none_or(|(best, _)| is_better(*best)) {
+                        state.best = Some((figure, differences(config, &self.base)));
+                    }
                 }
             }
             Event::Failed(config, error) => {
                 state.done += 1;
                 state.failed += 1;
-                self.progress.print(&format!("failed: {}: {error}", described(config)));
+                self.progress.print(&format!("failed: {}: {error}", differences(config, &self.base)));
             }
         }
-        self.progress.show(state.done as u64, state.total as u64, &state.message());
+        self.progress.show(state.done as u64, state.total as u64, &state.message(self.metric));
     }
+}
 
-    /// Removes the bar.
-    pub fn finish(&self) {
+/// Removes the bar.
+impl Drop for SweepProgress {
+    fn drop(&mut self) {
         self.progress.finish();
     }
 }
 
 impl State {
-    fn message(&self) -> String {
+    fn message(&self, metric: Metric) -> String {
         let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
-        let best = self
-            .best
-            .as_ref()
-            .map_or(String::new(), |(accuracy, run)| format!("; best validation accuracy {accuracy:.3} ({run})"));
+        let best = self.best.as_ref().map_or(String::new(), |(figure, run)| {
+            let run = if run.is_empty() { String::new() } else { format!(" ({run})") };
+            format!("; best validation {} {figure:.3}{run}", metric.title())
+        });
         failed + &best
     }
 }

@@ -22,3 +22,4 @@ mod report;
 mod rewire;
 mod sweep;
 mod train;
+mod tune;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use carat::settings::DataSettings;
 use carat::{Error, TrainConfig};
@@ -14,7 +14,7 @@ use super::curve::Curve;
 use super::guides::Guides;
 use super::plan::{self, Training};
 use super::run::Outcome;
-use super::store::{Claim, Store};
+use super::store::{CODE, Claim, Store};
 use super::train::{Trained, train};
 use super::worker::Worker;
 use crate::parallel::reason_of_panic;
@@ -28,6 +28,8 @@ pub struct SweepOptions<'a> {
     pub shard: (usize, usize),
     /// Compute again what failed before.
     pub retry_failed: bool,
+    /// No training begins after this moment. Those at work come to their end.
+    pub deadline: Option<Instant>,
     /// Called often. Once it returns true, the sweep ends and keeps the results so far.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Called for every event.
@@ -86,8 +88,7 @@ pub fn sweep(
     runs: &[TrainConfig],
     options: &SweepOptions<'_>,
 ) -> Result<Tally, Error> {
-    let sums = datasets.iter().map(|(name, dataset)| (name.clone(), plan::data_sum(dataset))).collect();
-    let trainings = plan::share(plan::plan(runs, &sums)?, options.shard);
+    let trainings = plan::share(plan::plan(runs, &data_sums(datasets))?, options.shard);
     if options.retry_failed {
         store.forget_failures(&trainings)?;
     }
@@ -127,6 +128,22 @@ pub fn sweep(
         failed: done.iter().filter(|failed| **failed).count(),
         left: runs - done.len(),
     })
+}
+
+/// What the store holds of each of these runs: its outcome, or the error that ended it.
+pub fn results(
+    store: &Store,
+    datasets: &HashMap<String, Dataset>,
+    runs: &[TrainConfig],
+) -> Result<Vec<Option<Result<Outcome, String>>>, Error> {
+    let sums = data_sums(datasets);
+    let sum = |run: &TrainConfig| sums.get(&run.data.name).map_or("", String::as_str);
+    runs.iter().map(|run| store.result(&plan::key(CODE, run, sum(run))?)).collect()
+}
+
+/// The hash of every dataset's contents.
+fn data_sums(datasets: &HashMap<String, Dataset>) -> HashMap<String, String> {
+    datasets.iter().map(|(name, dataset)| (name.clone(), plan::data_sum(dataset))).collect()
 }
 
 /// Refuses splits that the data does not have. Without this check every run would fail with the same error.
@@ -208,7 +225,7 @@ impl Execution<'_> {
 
     /// Computes one training, unless it is done. True where another process is computing it: ask again later.
     fn run_one(&self, training: &Training) -> Result<bool, Error> {
-        if self.should_stop() {
+        if self.should_stop() || self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Ok(false);
         }
         let mut training = training.clone();

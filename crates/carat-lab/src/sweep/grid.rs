@@ -14,9 +14,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use carat::{Error, Preset, Setting, TrainConfig};
+use carat::{Error, Preset, TrainConfig};
 use carat_graph::DataError;
 use toml::Value;
+
+use crate::settings_file;
 
 /// A grid with more runs than this is taken for a mistake.
 const MOST_RUNS: usize = 1_000_000;
@@ -74,11 +76,7 @@ impl Grid {
 
     /// Reads a grid from the text of a TOML file. Errors name `path`.
     pub fn from_toml(text: &str, path: &Path) -> Result<Self, Error> {
-        let table: toml::Table = toml::from_str(text).map_err(|e| {
-            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = 1 + before.matches('\n').count() as u64;
-            Error::from(DataError::malformed_line(path, line, e.message().trim().to_string()))
-        })?;
+        let table = settings_file::read(text, path)?;
         let malformed = |problem: String| Error::from(DataError::malformed(path, problem));
         let mut grid = Self::new();
         for (name, value) in table {
@@ -166,23 +164,8 @@ fn check_setting(name: &str, values: &[Value]) -> Result<(), Error> {
     if name == PRESET {
         return values.iter().try_for_each(|value| preset(value).map(|_| ()));
     }
-    if Setting::named(name).is_none() {
-        let nearest = Setting::all().map(|known| (strsim::jaro_winkler(known.name, name), known.name));
-        let nearest = nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(likeness, _)| *likeness > 0.8);
-        let hint = nearest
-            .map_or("'carat train --help' has their names".to_string(), |(_, near)| format!("did you mean '{near}'?"));
-        return Err(Error::Config(format!("there is no setting '{name}'; {hint}")));
-    }
-    for value in values {
-        let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
-        // Parsed like the file of a single run, whose errors are written for users. The position is of no use here.
-        if let Err(e) = TrainConfig::from_toml(&table.to_string(), Path::new("")) {
-            let problem = e.to_string();
-            let problem = problem.strip_prefix(":1: ").unwrap_or(&problem);
-            return Err(Error::Config(format!("{name}: {problem}")));
-        }
-    }
-    Ok(())
+    settings_file::named(name)?;
+    values.iter().try_for_each(|value| settings_file::check_type(name, value))
 }
 
 #[cfg(test)]

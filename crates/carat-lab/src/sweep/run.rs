@@ -1,7 +1,7 @@
 //! One run of a sweep, as the store keeps it.
 
 use carat::metrics::RunFigures;
-use carat::{ModelKind, Protocol, TrainConfig};
+use carat::{ModelKind, Protocol, Setting, TrainConfig};
 use carat_nn::AttentionKind;
 
 use super::curve::Curve;
@@ -65,12 +65,16 @@ pub struct PairKey {
 
 /// The settings that differ from the defaults: `data cora, lr 0.5`.
 pub fn described(config: &TrainConfig) -> String {
-    let text = |config: &TrainConfig| serde_json::to_value(config).unwrap_or_default();
-    let (own, default) = (text(config), text(&TrainConfig::default()));
-    let Some(settings) = own.as_object() else { return String::new() };
-    let other = settings.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
-    let words =
-        other.map(|(name, value)| format!("{name} {}", value.as_str().map_or(value.to_string(), str::to_string)));
+    differences(config, &TrainConfig::default())
+}
+
+/// The settings that differ from those of another run: `hidden 64, lr 0.5`.
+pub fn differences(config: &TrainConfig, other: &TrainConfig) -> String {
+    let settings = Setting::all().filter(|setting| !setting.is_same(config, other));
+    let words = settings.map(|setting| match setting.text(config) {
+        text if text.is_empty() => format!("no {}", setting.name),
+        text => format!("{} {text}", setting.name),
+    });
     words.collect::<Vec<_>>().join(", ")
 }
 
@@ -119,8 +123,8 @@ mod tests {
     #[test]
     fn a_run_is_described_by_what_is_not_the_default() {
         let config = TrainConfig::default().data("cora".into()).lr(0.5).fanout(vec![3, 2]);
-        let mut words: Vec<String> = described(&config).split(", ").map(String::from).collect();
-        words.sort();
-        assert_eq!(words, ["data cora", "fanout [3,2]", "lr 0.5"]);
+        assert_eq!(described(&config), "data cora, lr 0.5, fanout 3,2");
+        let other = config.clone().lr(0.1).fanout(Vec::new());
+        assert_eq!(differences(&other, &config), "lr 0.1, no fanout");
     }
 }

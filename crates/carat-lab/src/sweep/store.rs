@@ -275,6 +275,13 @@ impl Store {
         rows.into_iter().map(read).collect()
     }
 
+    /// What is known of the run with this key.
+    pub(super) fn result(&self, key: &str) -> Result<Option<Result<Outcome, String>>, Error> {
+        let query = "SELECT * FROM runs WHERE key = ?1";
+        let parts = self.sql(|connection| connection.query_row(query, [key], record).optional())?;
+        Ok(parts.map(|(.., result)| result))
+    }
+
     /// All curves, by their training's key.
     pub(super) fn curves(&self) -> Result<HashMap<String, Curve>, Error> {
         let rows: Vec<(String, Vec<u8>)> = self.sql(|connection| {

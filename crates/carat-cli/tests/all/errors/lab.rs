@@ -1,4 +1,4 @@
-//! Sweeps, stores and reports.
+//! Sweeps, searches, stores and reports.
 
 use std::path::Path;
 
@@ -13,6 +13,12 @@ fn graph(dir: &Path) {
 fn grid(dir: &Path, text: &str) {
     graph(dir);
     put(dir, "grid.toml", text);
+}
+
+/// `graph.npz` and a space beside it.
+fn space(dir: &Path, text: &str) {
+    graph(dir);
+    put(dir, "space.toml", text);
 }
 
 /// A store with one run in it.
@@ -71,5 +77,42 @@ pub fn cases() -> Vec<Case> {
         case("The paper without its data", "reproduce table1", nothing),
         case("The paper on data that it does not have", "reproduce table1 --data mine", nothing),
         case("`--splits 11`", "reproduce table1 --splits 11", nothing),
+    ]
+}
+
+/// The cases of searches for settings.
+pub fn tune_cases() -> Vec<Case> {
+    vec![
+        case("A search on nothing", "tune", nothing),
+        case("A space that is not there", "tune --data graph.npz --space space.toml", graph),
+        case("A space that is not TOML", "tune --data graph.npz --space space.toml", |dir| space(dir, "hidden = [")),
+        case("A space of nothing", "tune --data graph.npz --space space.toml", |dir| space(dir, "")),
+        case("An unknown setting to search", "tune --data graph.npz --space space.toml", |dir| {
+            space(dir, "hiden = [3]");
+        }),
+        case("A search for seeds", "tune --data graph.npz --space space.toml", |dir| space(dir, "seed = [1, 2]")),
+        case("One value to search", "tune --data graph.npz --space space.toml", |dir| space(dir, "hidden = 64")),
+        case("A value without meaning to search", "tune --data graph.npz --space space.toml", |dir| {
+            space(dir, "dropout = [0.5, 1]");
+        }),
+        case("A range without a scale", "tune --data graph.npz --space space.toml", |dir| {
+            space(dir, "lr = { from = 0.01, to = 0.1 }");
+        }),
+        case("A range that ends before it begins", "tune --data graph.npz --space space.toml", |dir| {
+            space(dir, "lr = { from = 0.1, to = 0.01, scale = 'log' }");
+        }),
+        case("A range from 0 in orders of magnitude", "tune --data graph.npz --space space.toml", |dir| {
+            space(dir, "lr = { from = 0, to = 0.1, scale = 'log' }");
+        }),
+        case("All that is searched is given", "tune --data graph.npz --space space.toml --hidden 8", |dir| {
+            space(dir, "hidden = [4, 8]");
+        }),
+        case("Heads that no width can be divided by", "tune --data graph.npz --space space.toml --heads 5", |dir| {
+            space(dir, "hidden = [4, 8]");
+        }),
+        case("No time to search", "tune --data graph.npz --minutes 0", graph),
+        case("Two ends of a search", "tune --data graph.npz --minutes 1 --candidates 9", graph),
+        case("A figure that cannot decide", "tune --data graph.npz --figure speed", graph),
+        case("Best settings into a folder that does not exist", "tune --data graph.npz --out no/such.toml", graph),
     ]
 }

@@ -195,6 +195,7 @@ fn the_document_has_the_errors_of_the_program() {
         ("Exploring", explore::cases()),
         ("Graph convolution networks and pruning", runs::rewire_cases()),
         ("Sweeps, stores and reports", lab::cases()),
+        ("Searches for settings", lab::tune_cases()),
         ("Outputs and downloads", outputs::cases()),
     ];
     assert!(sections.iter().map(|(_, cases)| cases.len()).sum::<usize>() >= 40);

@@ -1,0 +1,257 @@
+//! `carat tune`: a search for the settings that predict best on some data.
+
+mod text;
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carat::metrics::{Lead, Metric};
+use carat::settings::Select;
+use carat::{Error, TrainConfig};
+use carat_graph::files::write_atomically;
+use carat_graph::{DataError, Dataset};
+use carat_lab::sweep::{self, Outcome, differences};
+use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Limits, Origin, Repetitions, Search, Space, Stage};
+use serde::Serialize;
+
+use super::sweeper::Sweeper;
+use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::SweepProgress;
+
+/// Search for the settings that predict best on some data, and compare them with the preset's
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  carat tune --data my-graph.npz                     ten minutes of search, then 'carat train' with its settings:
+  carat train --data my-graph.npz --config tuned.toml
+  carat tune --data cora --minutes 60 --out cora.toml
+  carat tune --data cora --arch gatv2 --layers 2     what is given as a flag is not searched
+  carat tune --data cora --candidates 40             as many candidates, however long they take
+  carat tune --data my-tables --figure f1            by the mean F1 over classes
+  carat tune --data MUTAG --folds 10 --batch-size 32 graphs instead of nodes, over ten folds
+  carat tune --data cora --space mine.toml           other settings and values, as below
+
+A space gives settings of 'carat train' a list of values or a range:
+
+  hidden = [32, 64, 128]
+  layers = { from = 1, to = 8, scale = \"linear\" }
+  lr = { from = 0.0005, to = 0.02, scale = \"log\" }
+
+Candidates are the preset's settings, those known for the dataset if there are any, random ones, and good ones with a \
+few settings changed. Each is trained once, the best third three times and the best ninth nine times: on one split \
+after the other where the data has several, else with one seed after the other. Validation figures alone decide. At \
+the end the best settings and the preset's are trained again with seeds that the search did not use (on every split \
+where there are several), and their test figures are shown side by side.
+
+Every run is kept in the store, so the same command goes on with a search that was stopped or killed; with --minutes \
+it searches on for that long. Candidates depend on --seed alone, not on threads; with --candidates the result does \
+not depend on speed either. Each run uses one thread and gives the same bits as 'carat train'.")]
+pub struct Args {
+    /// Minutes to search; the final comparison comes on top
+    #[arg(long, value_name = "MINUTES", default_value = "10", value_parser = parse_minutes)]
+    minutes: Duration,
+    /// Number of candidates, in place of --minutes
+    #[arg(long, value_name = "N", conflicts_with = "minutes", value_parser = clap::value_parser!(u32).range(1..))]
+    candidates: Option<u32>,
+    /// What to search, a TOML file [default: about twenty settings of the network and its training]
+    #[arg(long, value_name = "FILE")]
+    space: Option<PathBuf>,
+    /// The validation figure that decides: accuracy, auc, f1, loss, or auto (auc with two classes or a very large one,
+    /// else accuracy)
+    #[arg(long, value_name = "FIGURE", default_value_t = Select::Auto)]
+    figure: Select,
+    /// Seeds of the final comparison, where the data has one split
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: u32,
+    /// The file for the best settings, to be read by 'carat train --config'
+    #[arg(long, value_name = "FILE", default_value = "tuned.toml")]
+    out: PathBuf,
+    /// The store of all runs, a SQLite file; created if missing
+    #[arg(long, value_name = "FILE", default_value = "carat-tune.db")]
+    store: PathBuf,
+    #[command(flatten)]
+    train: TrainFlags,
+    #[command(flatten)]
+    data_folder: DataFolder,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    format: Format,
+}
+
+fn parse_minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse().ok().filter(|minutes: &f64| *minutes > 0.0);
+    let time = minutes.and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok());
+    time.ok_or_else(|| "a number above 0 is needed".into())
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Printed<'a> {
+    data: &'a str,
+    /// The figure that decides, on validation.
+    figure: &'static str,
+    /// What the base is, in words.
+    base: &'a str,
+    /// The best first.
+    candidates: Vec<Row>,
+    /// The settings of the best.
+    winner: &'a TrainConfig,
+    out: String,
+    store: String,
+    /// Missing where there is no test entity.
+    test: Option<Comparison>,
+    /// The seeds of `test`, or its splits.
+    repeated_by: &'static str,
+    interrupted: bool,
+}
+
+/// A candidate on the leaderboard.
+#[derive(Serialize)]
+struct Row {
+    rank: usize,
+    origin: Origin,
+    /// Of the validation figure; missing where a run failed.
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    repetitions: usize,
+    /// The settings that differ from the base.
+    settings: String,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<(), Failure> {
+    output::check_folder(&args.out)?;
+    output::check_folder_of("--store", &args.store)?;
+    let space = args.read_space()?;
+    let selects = |config: TrainConfig| match args.figure {
+        Select::Auto => config,
+        _ if args.train.is_given("select") => config,
+        figure => config.select(figure),
+    };
+    let base = selects(args.train.config(None)?);
+    let tuned = args.train.over_tuned(&base)?.map(selects);
+    let is_fixed = |name: &str| args.train.is_given(name) || name == "select" && args.figure != Select::Auto;
+
+    let datasets = sweep::open_datasets(std::slice::from_ref(&base), &args.data_folder.path())?;
+    let dataset = opened(&datasets, &base)?;
+    let task = |config: &TrainConfig| config.task_for(dataset).map(|_| ());
+    task(&base)?;
+    let split = base.choose_split(dataset)?;
+    let metric = args.figure.metric(Lead::of(dataset.labels(), &split.train));
+    let repetitions = Repetitions::of(&base, dataset, args.train.is_given("split"));
+    // Where every edge is there both ways, two candidates would be one.
+    let is_undirected = dataset.clone().undirected()?.graph().num_edges() == dataset.graph().num_edges();
+    let space = space.without(|name| is_fixed(name) || name == "undirected" && is_undirected);
+    let draws = Draws::new(&base, space, &task)?;
+
+    let progress = SweepProgress::new(metric, base.clone());
+    let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?.with_progress(progress);
+    let evaluate = |stage: Stage, runs: &[TrainConfig], limits: Limits| {
+        let results = sweeper.results(&text::stage(stage), runs, limits)?;
+        Ok(results.iter().map(|result| result.as_ref().map(|result| score(result, metric))).collect())
+    };
+    let budget = args.candidates.map_or(Budget::Time(args.minutes), |count| Budget::Candidates(count as usize));
+    let name = args.train.base_in_words(&base);
+    let candidates = match (Search { draws, tuned, repetitions, budget, evaluate: &evaluate }).run() {
+        Err(Error::Interrupted) if !sweeper.is_interrupted() => {
+            let problem =
+                format!("{name} alone takes longer than --minutes here; give more of them, or fewer --epochs");
+            return Err(Failure::work(problem));
+        }
+        candidates => candidates?,
+    };
+    let [winner, ..] = &candidates[..] else { return Err(Error::Interrupted.into()) };
+    if winner.spread(false).is_none() {
+        let problem = "every candidate failed; 'carat report STORE' lists their errors";
+        return Err(Failure::work(problem.replace("STORE", &args.store.display().to_string())));
+    }
+    write_settings(&args.out, &winner.config)?;
+    let is_late = sweeper.is_interrupted();
+    let runs = if repetitions.splits() > 1 { repetitions.splits() } else { args.seeds as usize };
+    let test = if is_late { None } else { compare(&sweeper, &candidates, repetitions, runs, metric)? };
+    let interrupted = sweeper.is_interrupted();
+    sweeper.finish();
+
+    let lower_is_better = metric.lower_is_better();
+    let row = |(place, candidate): (usize, &Candidate)| {
+        let spread = candidate.spread(lower_is_better);
+        Row {
+            rank: place + 1,
+            origin: candidate.origin,
+            mean: spread.map(|spread| spread.mean),
+            deviation: spread.and_then(|spread| spread.deviation),
+            repetitions: candidate.scores.len(),
+            settings: differences(&candidate.config, &base),
+        }
+    };
+    let printed = Printed {
+        data: &base.data.name,
+        figure: metric.title(),
+        base: &name,
+        candidates: candidates.iter().enumerate().map(row).collect(),
+        winner: &winner.config,
+        out: args.out.display().to_string(),
+        store: args.store.display().to_string(),
+        test,
+        repeated_by: if repetitions.splits() > 1 { "splits" } else { "seeds" },
+        interrupted,
+    };
+    output::show(args.format.json, &printed, || text::of(&printed))?;
+    if interrupted {
+        return Err(Failure::work("stopped before the end; the same command goes on with the runs in the store"));
+    }
+    Ok(())
+}
+
+impl Args {
+    fn read_space(&self) -> Result<Space, Failure> {
+        let Some(path) = &self.space else { return Ok(Space::built_in()?) };
+        let text = std::fs::read_to_string(path).map_err(|e| DataError::read(path, e))?;
+        Ok(Space::from_toml(&text, path)?)
+    }
+}
+
+fn opened<'a>(datasets: &'a HashMap<String, Dataset>, config: &TrainConfig) -> Result<&'a Dataset, Error> {
+    let name = &config.data.name;
+    datasets.get(name).ok_or_else(|| Error::Config(format!("the dataset {name} was not opened")))
+}
+
+/// What validation says of a run; nothing else of its outcome reaches the search.
+fn score(result: &Result<Outcome, String>, metric: Metric) -> f64 {
+    let figure = result.as_ref().ok().and_then(|outcome| outcome.figures.val.get(metric));
+    let sign = if metric.lower_is_better() { -1.0 } else { 1.0 };
+    figure.filter(|figure| figure.is_finite()).map_or(f64::NEG_INFINITY, |figure| sign * figure)
+}
+
+fn write_settings(path: &Path, settings: &TrainConfig) -> Result<(), Failure> {
+    let text = toml::to_string(settings).map_err(|e| Failure::work(format!("{}: {e}", path.display())))?;
+    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(|e| Failure::from(DataError::write(path, e))))
+}
+
+/// Trains the best candidate and the base anew, and compares their test figures.
+fn compare(
+    sweeper: &Sweeper<'_>,
+    candidates: &[Candidate],
+    repetitions: Repetitions,
+    runs: usize,
+    metric: Metric,
+) -> Result<Option<Comparison>, Failure> {
+    let base = candidates.iter().find(|candidate| candidate.origin == Origin::Base);
+    let both = [base.unwrap_or(&candidates[0]), &candidates[0]];
+    let configs =
+        (0..runs).flat_map(|number| both.map(|one| repetitions.fresh(&one.config, Search::REPETITIONS, number)));
+    let configs: Vec<TrainConfig> = configs.collect();
+    let results = sweeper.results("comparison on test figures", &configs, Limits::default())?;
+    let outcomes: Vec<Option<Outcome>> = results.into_iter().map(|result| result?.ok()).collect();
+    let pairs = outcomes.as_chunks::<2>().0.iter().filter_map(|[base, winner]| Some(((*base)?, (*winner)?)));
+    let others = [Metric::Accuracy, Metric::MacroF1, Metric::RocAuc, Metric::Loss];
+    let metrics: Vec<Metric> =
+        std::iter::once(metric).chain(others.into_iter().filter(|other| *other != metric)).collect();
+    let comparison = Comparison::of(&pairs.collect::<Vec<_>>(), &metrics);
+    // There may be no test entity.
+    Ok(Some(comparison).filter(|comparison| !comparison.figures.is_empty()))
+}
