@@ -11,9 +11,10 @@ use carat::metrics::{Lead, Metric};
 use carat::settings::Select;
 use carat::{Error, TrainConfig};
 use carat_graph::files::write_atomically;
-use carat_graph::{DataError, Dataset};
+use carat_graph::{DataError, Dataset, printable};
 use carat_lab::sweep::{self, Outcome, differences};
 use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Limits, Origin, Repetitions, Search, Space, Stage};
+use carat_report::format::counted;
 use serde::Serialize;
 
 use super::sweeper::Sweeper;
@@ -148,7 +149,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let space = space.without(|name| is_fixed(name) || name == "undirected" && is_undirected);
     let draws = Draws::new(&base, space, &task)?;
 
-    let progress = SweepProgress::new(metric, base.clone());
+    // Of a candidate, not of its repetitions.
+    let one = base.clone();
+    let describe = move |run: &TrainConfig| differences(&run.clone().split(one.data.split).seed(one.seed), &one);
+    let progress = SweepProgress::new(metric, Box::new(describe));
     let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?.with_progress(progress);
     let evaluate = |stage: Stage, runs: &[TrainConfig], limits: Limits| {
         let results = sweeper.results(&text::stage(stage), runs, limits)?;
@@ -169,14 +173,17 @@ pub fn run(args: Args) -> Result<(), Failure> {
         let problem = "every candidate failed; 'carat report STORE' lists their errors";
         return Err(Failure::work(problem.replace("STORE", &args.store.display().to_string())));
     }
-    write_settings(&args.out, &winner.config)?;
+    let lower_is_better = metric.lower_is_better();
+    let found = winner.spread(lower_is_better).map_or(String::new(), |spread| spread.text(text::DECIMALS));
+    let (tried, data) = (counted(candidates.len(), "candidate"), printable(&base.data.name));
+    let comment = format!("# The best of {tried} by 'carat tune' on {data}: validation {} {found}.", metric.title());
+    write_settings(&args.out, &comment, &winner.config)?;
     let is_late = sweeper.is_interrupted();
     let runs = if repetitions.splits() > 1 { repetitions.splits() } else { args.seeds as usize };
     let test = if is_late { None } else { compare(&sweeper, &candidates, repetitions, runs, metric)? };
     let interrupted = sweeper.is_interrupted();
     sweeper.finish();
 
-    let lower_is_better = metric.lower_is_better();
     let row = |(place, candidate): (usize, &Candidate)| {
         let spread = candidate.spread(lower_is_better);
         Row {
@@ -227,7 +234,7 @@ fn score(result: &Result<Outcome, String>, metric: Metric) -> f64 {
     figure.filter(|figure| figure.is_finite()).map_or(f64::NEG_INFINITY, |figure| sign * figure)
 }
 
-fn write_settings(path: &Path, settings: &TrainConfig) -> Result<(), Failure> {
+fn write_settings(path: &Path, comment: &str, settings: &TrainConfig) -> Result<(), Failure> {
     let text = toml::to_string(settings).map_err(|e| Failure::work(format!("{}: {e}", path.display())))?;
     write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(|e| Failure::from(DataError::write(path, e))))
 }

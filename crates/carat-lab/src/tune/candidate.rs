@@ -34,7 +34,8 @@ pub struct Candidate {
 impl Candidate {
     /// The mean by which candidates are compared: higher is better, and a failed run is worse than all others.
     pub fn score(&self) -> Score {
-        self.scores.iter().sum::<Score>() / self.scores.len() as f64
+        // Its sums do not tell the order of equal scores.
+        Spread::of(&self.scores).map_or(f64::NEG_INFINITY, |spread| spread.mean)
     }
 
     /// Mean and deviation of the validation figure; `None` where a run failed.

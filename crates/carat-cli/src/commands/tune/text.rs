@@ -13,7 +13,7 @@ use crate::output::{WIDTH, hanging, table, wrap};
 const SHOWN: usize = 10;
 
 /// Decimals of figures.
-const DECIMALS: usize = 4;
+pub const DECIMALS: usize = 4;
 
 /// What progress says of a stage.
 pub fn stage(stage: Stage) -> String {
