@@ -4,7 +4,7 @@
 //! best ninth nine times, so that most of the time goes to what is promising. The first candidate is what the user
 //! would have without a search. It stays to the end, so that the winner is never worse than it on validation.
 //!
-//! A [`Search`] sees validation scores alone; a [`Comparison`] measures its winner on test entities, by runs that the
+//! A [`Search`] sees validation scores alone (see [`score()`]); a [`Comparison`] measures its winner on test entities, by runs that the
 //! search did not make.
 
 mod candidate;
@@ -17,9 +17,9 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use candidate::{Candidate, Origin};
+pub use candidate::{Candidate, Origin, Score, score};
 pub use comparison::{Comparison, Pair};
 pub use draws::Draws;
 pub use repetitions::Repetitions;
-pub use search::{Budget, Limits, Score, Search, Stage};
+pub use search::{Budget, Limits, Search, Stage};
 pub use space::Space;

@@ -1,5 +1,6 @@
 //! `carat tune`: a search for the settings that predict best on some data.
 
+mod printed;
 mod text;
 
 use std::collections::HashMap;
@@ -13,8 +14,9 @@ use carat::{Error, TrainConfig};
 use carat_graph::files::write_atomically;
 use carat_graph::{DataError, Dataset};
 use carat_lab::sweep::{self, Outcome, differences};
-use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Limits, Origin, Repetitions, Search, Space, Stage};
-use serde::Serialize;
+use carat_lab::tune::{Budget, Candidate, Comparison, Draws, Limits, Origin, Repetitions, Search, Space, Stage, score};
+
+use printed::{Printed, Row};
 
 use super::sweeper::Sweeper;
 use crate::arguments::{DataFolder, Format, Threads, TrainFlags};
@@ -88,40 +90,6 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "a number above 0 is needed".into())
 }
 
-/// What is printed.
-#[derive(Serialize)]
-struct Printed<'a> {
-    data: &'a str,
-    /// The figure that decides, on validation.
-    figure: &'static str,
-    /// What the base is, in words.
-    base: &'a str,
-    /// The best first.
-    candidates: Vec<Row>,
-    /// The settings of the best.
-    winner: &'a TrainConfig,
-    out: String,
-    store: String,
-    /// Missing where there is no test entity.
-    test: Option<Comparison>,
-    /// The seeds of `test`, or its splits.
-    repeated_by: &'static str,
-    interrupted: bool,
-}
-
-/// A candidate on the leaderboard.
-#[derive(Serialize)]
-struct Row {
-    rank: usize,
-    origin: Origin,
-    /// Of the validation figure; missing where a run failed.
-    mean: Option<f64>,
-    deviation: Option<f64>,
-    repetitions: usize,
-    /// The settings that differ from the base.
-    settings: String,
-}
-
 /// Runs the command.
 pub fn run(args: Args) -> Result<(), Failure> {
     output::check_folder(&args.out)?;
@@ -148,7 +116,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let space = space.without(|name| is_fixed(name) || name == "undirected" && is_undirected);
     let draws = Draws::new(&base, space, &task)?;
 
-    let progress = SweepProgress::new(metric, base.clone());
+    // Of a candidate, not of its repetitions.
+    let one = base.clone();
+    let describe = move |run: &TrainConfig| differences(&run.clone().split(one.data.split).seed(one.seed), &one);
+    let progress = SweepProgress::new(metric, Box::new(describe));
     let sweeper = Sweeper::open(&args.store, &datasets, &args.threads)?.with_progress(progress);
     let evaluate = |stage: Stage, runs: &[TrainConfig], limits: Limits| {
         let results = sweeper.results(&text::stage(stage), runs, limits)?;
@@ -165,34 +136,23 @@ pub fn run(args: Args) -> Result<(), Failure> {
         candidates => candidates?,
     };
     let [winner, ..] = &candidates[..] else { return Err(Error::Interrupted.into()) };
-    if winner.spread(false).is_none() {
-        let problem = "every candidate failed; 'carat report STORE' lists their errors";
-        return Err(Failure::work(problem.replace("STORE", &args.store.display().to_string())));
+    if winner.spread(metric).is_none() {
+        let store = args.store.display();
+        return Err(Failure::work(format!("every candidate failed; 'carat report {store}' lists their errors")));
     }
-    write_settings(&args.out, &winner.config)?;
-    let is_late = sweeper.is_interrupted();
-    let runs = if repetitions.splits() > 1 { repetitions.splits() } else { args.seeds as usize };
-    let test = if is_late { None } else { compare(&sweeper, &candidates, repetitions, runs, metric)? };
+    write_settings(&args.out, &text::comment(&base.data.name, &candidates, metric), &winner.config)?;
+    let test = match sweeper.is_interrupted() {
+        true => None,
+        false => compare(&sweeper, &candidates, repetitions, args.seeds as usize, metric)?,
+    };
     let interrupted = sweeper.is_interrupted();
     sweeper.finish();
 
-    let lower_is_better = metric.lower_is_better();
-    let row = |(place, candidate): (usize, &Candidate)| {
-        let spread = candidate.spread(lower_is_better);
-        Row {
-            rank: place + 1,
-            origin: candidate.origin,
-            mean: spread.map(|spread| spread.mean),
-            deviation: spread.and_then(|spread| spread.deviation),
-            repetitions: candidate.scores.len(),
-            settings: differences(&candidate.config, &base),
-        }
-    };
     let printed = Printed {
         data: &base.data.name,
         figure: metric.title(),
         base: &name,
-        candidates: candidates.iter().enumerate().map(row).collect(),
+        candidates: candidates.iter().enumerate().map(|(place, one)| Row::of(place, one, &base, metric)).collect(),
         winner: &winner.config,
         out: args.out.display().to_string(),
         store: args.store.display().to_string(),
@@ -220,38 +180,32 @@ fn opened<'a>(datasets: &'a HashMap<String, Dataset>, config: &TrainConfig) -> R
     datasets.get(name).ok_or_else(|| Error::Config(format!("the dataset {name} was not opened")))
 }
 
-/// What validation says of a run; nothing else of its outcome reaches the search.
-fn score(result: &Result<Outcome, String>, metric: Metric) -> f64 {
-    let figure = result.as_ref().ok().and_then(|outcome| outcome.figures.val.get(metric));
-    let sign = if metric.lower_is_better() { -1.0 } else { 1.0 };
-    figure.filter(|figure| figure.is_finite()).map_or(f64::NEG_INFINITY, |figure| sign * figure)
-}
-
-fn write_settings(path: &Path, settings: &TrainConfig) -> Result<(), Failure> {
+fn write_settings(path: &Path, comment: &str, settings: &TrainConfig) -> Result<(), Failure> {
     let text = toml::to_string(settings).map_err(|e| Failure::work(format!("{}: {e}", path.display())))?;
-    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(|e| Failure::from(DataError::write(path, e))))
+    let failed = |e| Failure::from(DataError::write(path, e));
+    write_atomically(path, |file| write!(file, "{comment}\n{text}").map_err(failed))
 }
 
-/// Trains the best candidate and the base anew, and compares their test figures.
+/// Trains the best candidate and the base anew, and compares their test figures: on every split where there are
+/// several, else with so many seeds. `None` where there is no test entity.
 fn compare(
     sweeper: &Sweeper<'_>,
     candidates: &[Candidate],
     repetitions: Repetitions,
-    runs: usize,
+    seeds: usize,
     metric: Metric,
 ) -> Result<Option<Comparison>, Failure> {
     let base = candidates.iter().find(|candidate| candidate.origin == Origin::Base);
     let both = [base.unwrap_or(&candidates[0]), &candidates[0]];
-    let configs =
-        (0..runs).flat_map(|number| both.map(|one| repetitions.fresh(&one.config, Search::REPETITIONS, number)));
-    let configs: Vec<TrainConfig> = configs.collect();
+    let runs = if repetitions.splits() > 1 { repetitions.splits() } else { seeds };
+    let fresh = |number| both.map(|one| repetitions.fresh(&one.config, Search::REPETITIONS, number));
+    let configs: Vec<TrainConfig> = (0..runs).flat_map(fresh).collect();
     let results = sweeper.results("comparison on test figures", &configs, Limits::default())?;
     let outcomes: Vec<Option<Outcome>> = results.into_iter().map(|result| result?.ok()).collect();
     let pairs = outcomes.as_chunks::<2>().0.iter().filter_map(|[base, winner]| Some(((*base)?, (*winner)?)));
     let others = [Metric::Accuracy, Metric::MacroF1, Metric::RocAuc, Metric::Loss];
-    let metrics: Vec<Metric> =
-        std::iter::once(metric).chain(others.into_iter().filter(|other| *other != metric)).collect();
+    let others = others.into_iter().filter(|other| *other != metric);
+    let metrics: Vec<Metric> = std::iter::once(metric).chain(others).collect();
     let comparison = Comparison::of(&pairs.collect::<Vec<_>>(), &metrics);
-    // There may be no test entity.
     Ok(Some(comparison).filter(|comparison| !comparison.figures.is_empty()))
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use carat::TrainConfig;
 use carat::metrics::Metric;
-use carat_lab::sweep::{Event, differences};
+use carat_lab::sweep::{Event, described};
 
 use super::Progress;
 
@@ -13,10 +13,13 @@ pub struct SweepProgress {
     progress: Progress,
     /// The validation figure that says which run is the best.
     metric: Metric,
-    /// Runs are described by what differs from these settings.
-    base: TrainConfig,
+    /// What distinguishes a run.
+    describe: Describe,
     state: Mutex<State>,
 }
+
+/// What distinguishes a run from others, in words.
+pub type Describe = Box<dyn Fn(&TrainConfig) -> String + Send + Sync>;
 
 #[derive(Default)]
 struct State {
@@ -30,14 +33,14 @@ struct State {
 /// By accuracy, with what differs from the defaults.
 impl Default for SweepProgress {
     fn default() -> Self {
-        Self::new(Metric::Accuracy, TrainConfig::default())
+        Self::new(Metric::Accuracy, Box::new(described))
     }
 }
 
 impl SweepProgress {
     /// A display that waits for the first event.
-    pub fn new(metric: Metric, base: TrainConfig) -> Self {
-        Self { progress: Progress::new("runs"), metric, base, state: Mutex::default() }
+    pub fn new(metric: Metric, describe: Describe) -> Self {
+        Self { progress: Progress::new("runs"), metric, describe, state: Mutex::default() }
     }
 
     /// Says what the next sweep is about.
@@ -66,14 +69,14 @@ impl SweepProgress {
                     let is_better =
                         |best: f64| if self.metric.lower_is_better() { figure < best } else { figure > best };
                     if state.best.as_ref().is_none_or(|(best, _)| is_better(*best)) {
-                        state.best = Some((figure, differences(config, &self.base)));
+                        state.best = Some((figure, (self.describe)(config)));
                     }
                 }
             }
             Event::Failed(config, error) => {
                 state.done += 1;
                 state.failed += 1;
-                self.progress.print(&format!("failed: {}: {error}", differences(config, &self.base)));
+                self.progress.print(&format!("failed: {}: {error}", (self.describe)(config)));
             }
         }
         self.progress.show(state.done as u64, state.total as u64, &state.message(self.metric));

@@ -107,6 +107,16 @@ fn a_sweep_over_folds_is_a_cross_validation() {
 }
 
 #[test]
+fn a_search_repeats_over_folds() {
+    let (folder, set) = workshop();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let flags = ["tune", "--data", &set, "--candidates", "4", "--store", &at("t.db"), "--out", &at("t.toml")];
+    let printed = json(folder.path(), &[&flags[..], &["--epochs", "6", "--folds", "4", "--hidden", "8"]].concat());
+    assert_eq!((&printed["figure"], &printed["repeated_by"]), (&"ROC AUC".into(), &"splits".into()));
+    assert_eq!((&printed["test"]["runs"], printed["candidates"].as_array().unwrap().len()), (&4.into(), 4));
+}
+
+#[test]
 fn the_public_sets_train() {
     let Some(data) = data_dir() else { return };
     let folder = tempfile::tempdir().unwrap();

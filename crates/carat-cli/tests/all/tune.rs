@@ -52,12 +52,12 @@ fn the_best_settings_are_ranked_compared_and_written() {
 fn threads_and_what_a_store_has_do_not_change_the_result() {
     let (folder, graph) = workshop(150);
     let tuned = |name: &str, flags: &[&str]| {
-        tuned(folder.path(), &graph, name, &[&["--candidates", "14", "--figure", "loss"], flags].concat())
+        tuned(folder.path(), &graph, name, &[&["--candidates", "14", "--figure", "f1"], flags].concat())
     };
     let one = tuned("one", &["--threads", "1"]);
     assert_eq!(one, tuned("two", &["--threads", "2"]));
     assert_eq!(one, tuned("two", &[]));
-    assert_eq!(one["winner"]["select"], "loss");
+    assert_eq!((&one["winner"]["select"], &one["figure"]), (&"f1".into(), &"macro F1".into()));
     assert_ne!(one["candidates"], tuned("other", &["--seed", "1"])["candidates"]);
 }
 

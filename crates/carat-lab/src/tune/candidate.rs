@@ -1,10 +1,25 @@
 //! Settings that are tried, with what is known of them.
 
 use carat::TrainConfig;
+use carat::metrics::Metric;
 use carat_report::statistics::Spread;
 use serde::Serialize;
 
-use super::Score;
+use crate::sweep::Outcome;
+
+/// What validation says of a run: higher is better, and minus infinity of a run that failed.
+pub type Score = f64;
+
+/// The score that a figure gives, and the figure that a score stands for.
+fn as_score(metric: Metric, figure: f64) -> f64 {
+    if metric.lower_is_better() { -figure } else { figure }
+}
+
+/// The score of a run by the validation figure that decides. Nothing else of its result reaches the search.
+pub fn score(result: &Result<Outcome, String>, metric: Metric) -> Score {
+    let figure = result.as_ref().ok().and_then(|outcome| outcome.figures.val.get(metric));
+    figure.filter(|figure| figure.is_finite()).map_or(f64::NEG_INFINITY, |figure| as_score(metric, figure))
+}
 
 /// Where a candidate's settings come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -34,13 +49,13 @@ pub struct Candidate {
 impl Candidate {
     /// The mean by which candidates are compared: higher is better, and a failed run is worse than all others.
     pub fn score(&self) -> Score {
-        self.scores.iter().sum::<Score>() / self.scores.len() as f64
+        // Its sums do not tell the order of equal scores.
+        Spread::of(&self.scores).map_or(f64::NEG_INFINITY, |spread| spread.mean)
     }
 
-    /// Mean and deviation of the validation figure; `None` where a run failed.
-    pub fn spread(&self, lower_is_better: bool) -> Option<Spread> {
-        let sign = if lower_is_better { -1.0 } else { 1.0 };
-        let figures: Vec<f64> = self.scores.iter().map(|score| sign * score).collect();
+    /// Mean and deviation of the validation figure that decides; `None` where a run failed.
+    pub fn spread(&self, metric: Metric) -> Option<Spread> {
+        let figures: Vec<f64> = self.scores.iter().map(|score| as_score(metric, *score)).collect();
         Spread::of(&figures).filter(|spread| spread.mean.is_finite())
     }
 }

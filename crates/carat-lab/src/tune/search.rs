@@ -8,12 +8,9 @@ use std::time::{Duration, Instant};
 
 use carat::{Error, TrainConfig};
 
-use super::candidate::{Candidate, Origin};
+use super::candidate::{Candidate, Origin, Score};
 use super::draws::Draws;
 use super::repetitions::Repetitions;
-
-/// What validation says of a run: higher is better, and minus infinity of a run that failed.
-pub type Score = f64;
 
 /// Candidates that are drawn at a time.
 const ROUND: usize = 12;
@@ -21,8 +18,22 @@ const ROUND: usize = 12;
 /// Good candidates that later rounds change.
 const GOOD: usize = 3;
 
-/// A stage's share of the candidates, as a divisor, its repetitions, and the share of the time at which it ends.
-const STAGES: [(usize, usize, f64); 3] = [(1, 1, 0.5), (3, 3, 0.75), (9, 9, 1.0)];
+/// A stage.
+struct Plan {
+    /// One in so many candidates is in it.
+    one_in: usize,
+    /// Repetitions by its end.
+    repetitions: usize,
+    /// Shares of the time after which no training begins, and after which those at work are given up.
+    limits: (f64, f64),
+}
+
+/// A training that takes long may end a little later than its stage, at the cost of the next one.
+const STAGES: [Plan; 3] = [
+    Plan { one_in: 1, repetitions: 1, limits: (0.5, 0.65) },
+    Plan { one_in: 3, repetitions: 3, limits: (0.75, 0.85) },
+    Plan { one_in: 9, repetitions: 9, limits: (1.0, 1.0) },
+];
 
 /// How much to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,23 +81,23 @@ pub struct Search<'a> {
 
 impl Search<'_> {
     /// The most repetitions of a candidate.
-    pub const REPETITIONS: usize = STAGES[STAGES.len() - 1].1;
+    pub const REPETITIONS: usize = STAGES[STAGES.len() - 1].repetitions;
 
     /// Searches. The best candidate comes first, and those with more repetitions before others.
     pub fn run(mut self) -> Result<Vec<Candidate>, Error> {
         let start = Instant::now();
-        let limits = |share: f64| match self.budget {
+        let limits = |(begin, end): (f64, f64)| match self.budget {
             Budget::Candidates(_) => Limits::default(),
-            // A training that takes longer than its stage still has the whole time.
             Budget::Time(time) => {
-                Limits { begin: start.checked_add(time.mul_f64(share)), end: start.checked_add(time) }
+                let after = |share| start.checked_add(time.mul_f64(share));
+                Limits { begin: after(begin), end: after(end) }
             }
         };
-        let [first, later @ ..] = STAGES.map(|(share, repetitions, end)| (share, repetitions, limits(end)));
+        let [first, later @ ..] = STAGES.map(|plan| (plan.one_in, plan.repetitions, limits(plan.limits)));
         let mut candidates = self.first_stage(first.2)?;
         let mut repetitions = first.1;
-        for (share, wanted, limits) in later {
-            let kept = best(&candidates, candidates.len().div_ceil(share));
+        for (one_in, wanted, limits) in later {
+            let kept = best(&candidates, candidates.len().div_ceil(one_in));
             if kept.len() > 1 {
                 repetitions = self.repeat(&mut candidates, &kept, repetitions..wanted, limits)?;
             }

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
+use carat::metrics::{Metric, RunFigures};
 use carat::{Error, Preset, TrainConfig};
 use carat_graph::generators::{PlantedConfig, planted};
 
 use super::search::Evaluate;
 use super::*;
+use crate::sweep::Outcome;
 
 fn strong() -> TrainConfig {
     TrainConfig::preset(Preset::Strong, "x").unwrap()
@@ -145,8 +147,13 @@ fn failed_runs_are_last() {
     });
     let candidates = candidates.unwrap();
     assert_eq!(candidates[0].config.network.hidden, 128);
-    assert!(candidates[0].spread(false).is_some());
-    assert!(candidates.iter().filter(|c| fails(&c.config)).all(|c| c.scores.len() == 1 && c.spread(false).is_none()));
+    assert!(candidates[0].spread(Metric::Accuracy).is_some());
+    assert!(
+        candidates
+            .iter()
+            .filter(|c| fails(&c.config))
+            .all(|c| c.scores.len() == 1 && c.spread(Metric::Accuracy).is_none())
+    );
 }
 
 #[test]
@@ -204,6 +211,37 @@ fn repetitions_go_over_splits_first_and_fresh_ones_are_others() {
     let folds = strong().folds(Some(3));
     assert_eq!(places(&folds, false), (vec![(0, 0), (1, 0), (2, 0), (0, 1)], (1, 9)));
     assert_eq!(places(&folds.split(2), true), (vec![(2, 0), (2, 1), (2, 2), (2, 3)], (2, 10)));
+}
+
+#[test]
+fn validation_alone_decides_and_lower_losses_are_better() {
+    let outcome = |loss: f64, test: f64| {
+        let mut figures = RunFigures::default();
+        (figures.val.loss, figures.val.accuracy, figures.test.accuracy) = (Some(loss), Some(0.5), Some(test));
+        Ok(Outcome { figures, spurious: None, epochs: 1, kept_epoch: 1, train_seconds: 0.0 })
+    };
+    assert!(score(&outcome(0.5, 0.0), Metric::Loss) > score(&outcome(0.6, 1.0), Metric::Loss));
+    assert_eq!(score(&outcome(0.5, 0.0), Metric::Accuracy), score(&outcome(0.6, 1.0), Metric::Accuracy));
+    let failed = [outcome(f64::NAN, 1.0), Err("diverged".into())].map(|result| score(&result, Metric::Loss));
+    assert_eq!(failed, [f64::NEG_INFINITY; 2]);
+    let scores = vec![score(&outcome(0.5, 0.0), Metric::Loss), score(&outcome(0.7, 0.0), Metric::Loss)];
+    let candidate = Candidate { config: strong(), origin: Origin::Base, scores };
+    assert_eq!(candidate.spread(Metric::Loss).map(|spread| spread.mean), Some(0.6));
+}
+
+#[test]
+fn the_comparison_pairs_runs_and_leaves_out_what_has_no_test_figure() {
+    let outcome = |accuracy: Option<f64>| {
+        let mut figures = RunFigures::default();
+        figures.test.accuracy = accuracy;
+        Outcome { figures, spurious: None, epochs: 1, kept_epoch: 1, train_seconds: 0.0 }
+    };
+    let pairs = [(0.5, 0.75), (0.25, 1.0)].map(|(base, winner)| (outcome(Some(base)), outcome(Some(winner))));
+    let comparison = Comparison::of(&pairs, &[Metric::Accuracy, Metric::Loss]);
+    assert_eq!((comparison.runs, comparison.figures.len()), (2, 1));
+    let Pair { figure, base, winner, difference } = &comparison.figures[0];
+    assert_eq!((*figure, base.mean, winner.mean), ("accuracy", 0.375, 0.875));
+    assert_eq!(difference.map(|difference| difference.mean), Some(0.5));
 }
 
 #[test]

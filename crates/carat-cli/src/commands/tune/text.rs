@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use carat_lab::tune::{Comparison, Origin, Stage};
+use carat::metrics::Metric;
+use carat_graph::printable;
+use carat_lab::tune::{Candidate, Comparison, Origin, Stage};
 use carat_report::format::{counted, effect_cell};
 use carat_report::statistics::Spread;
 
-use super::{Printed, Row};
+use super::printed::{Printed, Row};
 use crate::output::{WIDTH, hanging, table, wrap};
 
 /// Candidates that are shown; the base is shown in any case.
@@ -19,6 +21,14 @@ const DECIMALS: usize = 4;
 pub fn stage(stage: Stage) -> String {
     let Stage { candidates, repetitions } = stage;
     format!("{} with {}", counted(candidates, "candidate"), counted(repetitions, "repetition"))
+}
+
+/// The first line of the file of settings.
+pub fn comment(data: &str, candidates: &[Candidate], metric: Metric) -> String {
+    let (tried, data, figure) = (counted(candidates.len(), "candidate"), printable(data), metric.title());
+    let best = candidates.first().and_then(|best| best.spread(metric));
+    let best = best.map_or(String::new(), |best| best.text(DECIMALS));
+    format!("# The best of {tried} by 'carat tune' on {data}: validation {figure} {best}.")
 }
 
 /// Everything.

@@ -107,9 +107,13 @@ pub fn tune_cases() -> Vec<Case> {
         case("All that is searched is given", "tune --data graph.npz --space space.toml --hidden 8", |dir| {
             space(dir, "hidden = [4, 8]");
         }),
-        case("Heads that no width can be divided by", "tune --data graph.npz --space space.toml --heads 5", |dir| {
-            space(dir, "hidden = [4, 8]");
-        }),
+        case(
+            "Heads that do not divide the preset's width",
+            "tune --data graph.npz --space space.toml --heads 5",
+            |dir| {
+                space(dir, "hidden = [4, 8]");
+            },
+        ),
         case("No time to search", "tune --data graph.npz --minutes 0", graph),
         case("Two ends of a search", "tune --data graph.npz --minutes 1 --candidates 9", graph),
         case("A figure that cannot decide", "tune --data graph.npz --figure speed", graph),
