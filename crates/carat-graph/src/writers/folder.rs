@@ -153,7 +153,9 @@ fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     if let Some(spurious) = dataset.spurious() {
         columns.push(("spurious".into(), Column::U32(spurious.iter().map(u32::from).collect())));
     }
-    if let Some(features) = dataset.edge_features() {
+    if let Some(table) = dataset.edge_table() {
+        columns.extend(table.columns().iter().map(|column| raw_column(column, graph.num_edges())));
+    } else if let Some(features) = dataset.edge_features() {
         features.check()?;
         let width = features.num_columns();
         let column = |k: usize| features.values().iter().skip(k).step_by(width).copied().collect();
