@@ -74,7 +74,7 @@ fn what_only_edges_tell_is_learnt_and_predicted_in_other_data() {
         assert_eq!(bank.train(arch, &["--arch", arch]), "");
         assert!(bank.accuracy(arch) > 0.95, "{arch}: {}", bank.accuracy(arch));
     }
-    let said = bank.train("blind", &["--edge-features", "false"]);
+    let said = bank.train("blind", &["--edge-features=false"]);
     assert!(said.contains("note: the edges of week0 have features (3), which attention does not read"), "{said}");
     assert!(bank.accuracy("blind") < 0.8);
     let said = bank.train("gcn", &["--model", "gcn"]);
@@ -135,7 +135,7 @@ fn every_command_works_on_a_run_that_reads_edge_features() {
         &bank.at("again"),
     ]);
 
-    bank.train("blind", &["--edge-features", "false"]);
+    bank.train("blind", &["--edge-features=false"]);
     let output = carat(folder, &["explain", "--base", &bank.at("blind"), "--car", &car, "--out", &bank.at("no")]);
     assert_fails(&output, 2, &["undirected, self-loops and edge-features must be the same"]);
 }

@@ -148,8 +148,12 @@ fn feature_columns(features: &Features) -> Vec<Vec<f32>> {
 
 fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     let graph = dataset.graph();
-    let mut columns =
-        vec![("src".to_string(), Column::U32(graph.sources().to_vec())), ("dst".into(), Column::U32(graph.targets()))];
+    let ids = dataset.node_ids().map(|ids| Arc::new(ids.to_vec()));
+    let ends = |nodes: Vec<u32>| match &ids {
+        None => Column::U32(nodes),
+        Some(ids) => Column::Coded(nodes, ids.clone()),
+    };
+    let mut columns = vec![("src".to_string(), ends(graph.sources().to_vec())), ("dst".into(), ends(graph.targets()))];
     if let Some(spurious) = dataset.spurious() {
         columns.push(("spurious".into(), Column::U32(spurious.iter().map(u32::from).collect())));
     }

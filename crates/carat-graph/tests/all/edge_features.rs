@@ -114,7 +114,8 @@ fn a_table_of_columns_is_about_edges_too_and_a_folder_keeps_their_table() {
     let copy = copies.path().join("copy");
     carat_graph::writers::folder::write(&dataset, &copy, carat_graph::table::TableFormat::Csv).unwrap();
     let edges = fs::read_to_string(copy.join("edges.csv")).unwrap();
-    assert_eq!(edges, "src,dst,code\n0,1,01\n1,2,\n");
+    assert_eq!(edges, "src,dst,code\na,b,01\nb,c,\n");
+    assert_eq!(folder::read(&copy, "coded").unwrap().graph(), dataset.graph());
     // What is known of edges follows them.
     let both = dataset.undirected().unwrap();
     let one = both.with_edges(&[false, false, false, true]).unwrap();

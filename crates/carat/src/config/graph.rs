@@ -52,8 +52,7 @@ impl TrainConfig {
         let (name, count) = (dataset.name(), features.num_columns());
         Some(match self.model {
             ModelKind::Attention => format!(
-                "the edges of {name} have features ({count}), which attention does not read; --edge-features true lets \
-                 it"
+                "the edges of {name} have features ({count}), which attention does not read; --edge-features lets it"
             ),
             model => format!(
                 "the edges of {name} have features ({count}), which a {model} does not read; a network with attention \

@@ -162,7 +162,7 @@ fn data_without_the_features_is_refused_and_other_models_say_so() {
     assert!(error.starts_with("the model reads 2 features per edge, but planted has 0; give it"), "{error}");
     let note = |config: TrainConfig| config.unread_edge_features(&dataset).unwrap_or_default();
     assert_eq!(note(config()), "");
-    assert!(note(TrainConfig::default()).contains("(2), which attention does not read; --edge-features true lets it"));
+    assert!(note(TrainConfig::default()).contains("(2), which attention does not read; --edge-features lets it"));
     assert!(note(TrainConfig::default_of(ModelKind::Gcn)).contains("which a gcn does not read"));
     assert_eq!(TrainConfig::default().network_for(&dataset).edge_features, 0);
     let error = TrainConfig::default_of(ModelKind::Gcn).edge_features(true).check().unwrap_err().to_string();
