@@ -137,8 +137,8 @@ def train(path, config, parts, figure, threads):
     batch_size = setting(config, "batch-size")
     if data.offsets is None and len(training) > batch_size:
         raise SystemExit("batches of nodes are not compared")
-    edge_features = 0 if data.edge_attr is None else data.edge_attr.shape[1]
-    network = Network.of_config(config, data.x.shape[1], data.classes, edge_features)
+    edge_dim = None if data.edge_attr is None else data.edge_attr.shape[1]
+    network = Network.of_config(config, data.x.shape[1], data.classes, edge_dim)
     optimiser, end_epoch = optimiser_of(config, network)
 
     counts = torch.bincount(data.y[training], minlength=data.classes).tolist()

@@ -67,10 +67,10 @@ def small_set():
     return sorted_edges(*zip(*edges), nodes), x, y, batch
 
 
-def seeded_network(kind, heads, layers, features, classes, seed):
+def seeded_network(kind, heads, layers, features, classes, seed, **more):
     """PyG's own initialisation, zero biases disturbed so that they count, rounded to f32, then made f64."""
     torch.manual_seed(seed)
-    network = Network(kind, features, classes, HIDDEN, heads, layers)
+    network = Network(kind, features, classes, HIDDEN, heads, layers, **more)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if name.endswith("bias") and not parameter.any():

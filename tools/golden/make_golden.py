@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch.nn.functional import cross_entropy
 
-from common import CONFIGS, HIDDEN, ROOT, run, seeded_network, small_graph, small_set, write
+from common import CONFIGS, HIDDEN, KINDS, ROOT, run, seeded_network, small_graph, small_set, write
 
 sys.path.insert(0, str(ROOT / "tools" / "pyg"))
 from data import read_planetoid  # noqa: E402
@@ -43,7 +43,24 @@ def write_small(out):
         tensors = parameters_and_gradients(network) | {"logits": logits, "loss": loss}
         tensors |= {f"attention.{layer}": alpha for layer, alpha in enumerate(attention)}
         write(out / f"small_{kind}_k{heads}_l{layers}.safetensors", tensors)
+    write_edges(out)
     write_set(out)
+
+
+def write_edges(out):
+    """The same with features of edges; where PyG adds self-loops, also with these, whose features are means."""
+    edge_index, x, y, train = small_graph()
+    edge_attr = 2.0 * torch.randn(edge_index.shape[1], 3, generator=torch.Generator().manual_seed(40))
+    write(out / "small_edges.safetensors", {"edge_attr": edge_attr})
+    networks = [(kind, loops) for kind in KINDS for loops in (False, True) if kind != "transformer" or not loops]
+    for seed, (kind, loops) in enumerate(networks):
+        sizes = {"edge_dim": edge_attr.shape[1], "self_loops": loops}
+        network = seeded_network(kind, 3, 2, x.shape[1], int(y.max()) + 1, 800 + seed, **sizes)
+        logits = network(x.double(), edge_index, edge_attr=edge_attr.double())
+        loss = cross_entropy(logits[train], y[train])
+        loss.backward()
+        tensors = parameters_and_gradients(network) | {"logits": logits.detach(), "loss": loss.detach()}
+        write(out / f"small_edges_{kind}{'_loops' if loops else ''}.safetensors", tensors)
 
 
 def write_set(out):

@@ -7,6 +7,8 @@
 Without a `Block` this is the paper's network: no dropout, residual, norm or activation between layers, and LeakyReLUs of
 slope 0.01 in the encoder and before a classifier that reads [h || h'].
 
+Attention may read features of edges (`edge_dim`), and let every node attend to itself (`self_loops`).
+
 The names and shapes of `state_dict` are those of carat's `model.safetensors`, so weights move both ways with
 `load_state_dict(..., strict=True)`. Batch norm's `num_batches_tracked`, which carat does not count, is left out.
 """
@@ -43,17 +45,17 @@ class Block:
         return cls(**{field: config[name] for field, name in names.items() if name in config})
 
 
-# Attention layers of `width` columns; `heads` says the rest as PyG's arguments do.
+# Attention layers of `width` columns; `heads` says the rest as PyG's arguments do. PyG's transformer adds no self-loops.
 KINDS = {
-    "gat": lambda width, heads: GATConv(width, **heads, add_self_loops=False),
-    "gatv2": lambda width, heads: GATv2Conv(width, **heads, add_self_loops=False),
-    "transformer": lambda width, heads: TransformerConv(width, **heads),
+    "gat": lambda width, heads, self_loops: GATConv(width, **heads, add_self_loops=self_loops),
+    "gatv2": lambda width, heads, self_loops: GATv2Conv(width, **heads, add_self_loops=self_loops),
+    "transformer": lambda width, heads, _: TransformerConv(width, **heads),
 }
 
 # Graph convolutions in place of attention, by the weight of an edge. They have no heads.
 CONVOLUTIONS = {
-    "gcn_symmetric": lambda width, heads: GCNConv(width, width),
-    "gcn_none": lambda width, heads: GCNConv(width, width, normalize=False),
+    "gcn_symmetric": lambda width, *_: GCNConv(width, width),
+    "gcn_none": lambda width, *_: GCNConv(width, width, normalize=False),
 }
 
 ACTIVATIONS = {
@@ -71,7 +73,7 @@ class Network(torch.nn.Module):
     """Classifier of one attention kind (`gat`, `gatv2` or `transformer`), or with graph convolutions. Of nodes, or of
     graphs where `forward` is told the graph of each node and how many graphs there are."""
 
-    def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2, block=Block(), edge_features=0):
+    def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2, block=Block(), edge_dim=None, self_loops=False):
         super().__init__()
         layer = (KINDS | CONVOLUTIONS).get(kind)
         if layer is None:
@@ -86,9 +88,9 @@ class Network(torch.nn.Module):
             "heads": heads,
             "concat": concat,
             "dropout": block.attention_dropout,
-            "edge_dim": edge_features or None,
+            "edge_dim": edge_dim,
         }
-        self.layers = torch.nn.ModuleList(layer(hidden, heads) for _ in range(layers))
+        self.layers = torch.nn.ModuleList(layer(hidden, heads, self_loops) for _ in range(layers))
         for layer in self.layers:
             if block.residual == "linear":
                 # Two of PyG's layers have a switch of this name, which their forward passes do not read.
@@ -99,7 +101,7 @@ class Network(torch.nn.Module):
         self.classifier = torch.nn.Linear(2 * hidden if block.classifier == "skip" else hidden, classes)
 
     @classmethod
-    def of_config(cls, config, features, classes, edge_features=0):
+    def of_config(cls, config, features, classes, edge_dim=None):
         """The network that carat trains with the settings of this `config.toml`."""
         model = config.get("model", "attention")
         if model not in ("attention", "gcn"):
@@ -107,7 +109,7 @@ class Network(torch.nn.Module):
         kind = config.get("arch", "gat") if model == "attention" else f"gcn_{config.get('gcn-norm', 'symmetric')}"
         sizes = {name: config[name] for name in ("hidden", "heads", "layers") if name in config}
         block = Block.of_config(config)
-        return cls(kind, features, classes, **sizes, block=block, edge_features=edge_features)
+        return cls(kind, features, classes, **sizes, block=block, edge_dim=edge_dim)
 
     def drop(self, x, rate):
         return dropout(x, rate, self.training) if rate > 0.0 else x

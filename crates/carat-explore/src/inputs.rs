@@ -62,18 +62,17 @@ impl Inputs {
                 first.name, first.config.data.name, other.name, other.config.data.name
             )));
         }
-        let edges = |run: &Run| (run.config.data.undirected, run.config.data.self_loops);
-        if let Some(other) = runs.iter().find(|run| edges(run) != edges(first)) {
+        if let Some(other) = runs.iter().find(|run| !run.config.has_edges_of(&first.config)) {
             return Err(Error::Config(format!(
-                "{} and {} read different edges: undirected and self-loops must be the same in all runs to \
-                 compare them",
+                "{} and {} read different edges: undirected, self-loops and edge-features must be the same in all runs \
+                 to compare them",
                 first.name, other.name
             )));
         }
         let opened = first.config.open(data, data_dir)?;
         let (dataset, _) = RunFolder::new(&folders[0]).prepare(&opened)?;
         for folder in &folders[1..] {
-            if RunFolder::new(folder).prepare(&opened)?.0.features() != dataset.features() {
+            if !RunFolder::new(folder).prepare(&opened)?.0.has_features_of(&dataset) {
                 return Err(Error::Config(format!(
                     "{} reads the features of {} differently than {}; compare runs with the same --normalise and \
                      --split",

@@ -31,6 +31,8 @@ pub struct Blocks {
     has_added: bool,
     /// In place of `edges` where some of these have no id.
     keys: Vec<u32>,
+    /// For blocks that were cut from others, the position of every edge among theirs.
+    origins: Vec<u32>,
 }
 
 /// The edges of one attention layer: a view into [`Blocks`].
@@ -112,18 +114,29 @@ impl Blocks {
     pub fn without(&self, edges: &[u32]) -> Self {
         let mut removed = edges.iter().copied().peekable();
         let mut offsets = vec![0];
-        let (mut sources, mut ids) = (Vec::with_capacity(self.sources.len()), Vec::with_capacity(self.edges.len()));
+        let (mut sources, mut origins) = (Vec::with_capacity(self.sources.len()), Vec::with_capacity(self.edges.len()));
         for row in self.offsets.windows(2) {
             for e in row[0]..row[1] {
                 if removed.next_if_eq(&(e as u32)).is_none() {
                     sources.push(self.sources[e]);
-                    ids.push(self.edges[e]);
+                    origins.push(e as u32);
                 }
             }
             offsets.push(sources.len());
         }
-        let cut = Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, ids);
-        Self { graphs: self.graphs.clone(), ..cut }
+        let cut = Self::finish(self.nodes.clone(), self.within.clone(), offsets, sources, self.ids_at(&origins));
+        Self { graphs: self.graphs.clone(), origins, ..cut }
+    }
+
+    /// For blocks that [`Blocks::without`] or [`Blocks::copies_without`] has cut from others: the position that every
+    /// edge had among theirs.
+    pub fn origins(&self) -> &[u32] {
+        &self.origins
+    }
+
+    /// The ids of the edges at these positions.
+    fn ids_at(&self, positions: &[u32]) -> Vec<u32> {
+        positions.iter().map(|&e| self.edges[e as usize]).collect()
     }
 
     /// The same nodes with exactly one self-loop each, whether or not they had one. The edges are renumbered.
@@ -176,6 +189,7 @@ impl Blocks {
             out_positions,
             graphs: None,
             has_added,
+            origins: Vec::new(),
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct DatasetParts {
     pub spurious: Option<Flags>,
     /// A row of features per edge id, if the data has them.
     pub edge_features: Option<EdgeFeatures>,
+    /// The columns that these were made of, where some are not plain numbers.
+    pub edge_table: Option<Arc<RawTable>>,
     /// Set for a collection of graphs: `graph_offsets[g]..graph_offsets[g + 1]` are graph g's nodes.
     pub graph_offsets: Option<Vec<u32>>,
 }
@@ -68,8 +70,17 @@ impl DatasetParts {
             node_authors: None,
             spurious: None,
             edge_features: None,
+            edge_table: None,
             graph_offsets: None,
         }
+    }
+}
+
+impl DatasetParts {
+    /// Replaces the features of the edges by those of these edges, in this order.
+    fn take_edges(&mut self, edges: &[usize]) {
+        self.edge_features = self.edge_features.take().map(|features| features.of_edges(edges.iter().copied()));
+        self.edge_table = self.edge_table.take().map(|table| Arc::new(table.of_rows(edges)));
     }
 }
 
@@ -156,6 +167,11 @@ impl Dataset {
             (
                 "rows of edge features",
                 parts.edge_features.as_ref().map(EdgeFeatures::num_rows),
+                parts.graph.num_edges(),
+            ),
+            (
+                "rows of the table of edges",
+                parts.edge_table.as_ref().map(|table| table.num_rows()),
                 parts.graph.num_edges(),
             ),
             ("edge kinds", parts.spurious.as_ref().map(Flags::len), parts.graph.num_edges()),
@@ -293,6 +309,16 @@ impl Dataset {
         self.parts.edge_features.as_ref()
     }
 
+    /// The columns that the features of the edges were made of, where some are not plain numbers.
+    pub fn edge_table(&self) -> Option<&Arc<RawTable>> {
+        self.parts.edge_table.as_ref()
+    }
+
+    /// True where both have the same features, of nodes and of edges.
+    pub fn has_features_of(&self, other: &Self) -> bool {
+        self.features() == other.features() && self.edge_features() == other.edge_features()
+    }
+
     /// The division into graphs, for a graph set.
     pub fn graph_set(&self) -> Option<GraphSet<'_>> {
         self.parts.graph_offsets.as_deref().map(|offsets| GraphSet { offsets })
@@ -337,8 +363,7 @@ impl Dataset {
         let flags = |flags: &Flags| flags.iter().zip(keep).filter(|(_, keep)| **keep).map(|(flag, _)| flag).collect();
         let mut parts = self.parts.clone();
         parts.spurious = self.spurious().map(flags);
-        let kept = || (0..edges).filter(|&edge| keep[edge]);
-        parts.edge_features = self.edge_features().map(|features| features.of_edges(kept()));
+        parts.take_edges(&(0..edges).filter(|&edge| keep[edge]).collect::<Vec<usize>>());
         parts.graph = Graph::from_edges(self.num_nodes(), &sources, &targets)?.like(self.graph());
         Self::new(parts)
     }
@@ -358,8 +383,7 @@ impl Dataset {
         }
         let (graph, origin) = self.graph().undirected()?;
         let mut parts = self.parts;
-        let origins = || origin.iter().map(|&edge| edge as usize);
-        parts.edge_features = parts.edge_features.map(|features| features.of_edges(origins()));
+        parts.take_edges(&origin.iter().map(|&edge| edge as usize).collect::<Vec<usize>>());
         parts.spurious = parts.spurious.map(|flags| origin.iter().map(|&edge| flags[edge as usize]).collect());
         parts.graph = graph;
         Self::new(parts)
@@ -385,10 +409,11 @@ impl Dataset {
             let place = self.graph().in_neighbours(dst).binary_search(&src).ok()?;
             Some(self.graph().in_edges(dst).start + place)
         };
-        let origins = || graph.edges().filter_map(|(src, dst)| own(src, dst).or_else(|| own(dst, src)));
-        let edge_features = self.edge_features().map(|features| features.of_edges(origins()));
-        let mut parts = self.parts;
-        parts.edge_features = edge_features;
+        let mut parts = self.parts.clone();
+        if parts.edge_features.is_some() {
+            let origins = graph.edges().filter_map(|(src, dst)| own(src, dst).or_else(|| own(dst, src)));
+            parts.take_edges(&origins.collect::<Vec<usize>>());
+        }
         parts.graph = graph.like(&parts.graph).marked_undirected();
         parts.spurious = parts.spurious.map(|_| flags);
         Self::new(parts)

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Blocks, DataError, Graph, Storage};
+use crate::{Blocks, DataError, Features, Graph, Storage};
 
 /// Names that columns of a table of edges have for other purposes.
 const RESERVED: [&str; 3] = ["src", "dst", "spurious"];
+
+/// The most numbers, 4 GiB of them.
+const MOST_VALUES: usize = 1 << 30;
 
 /// A row for every edge, by its id, with the names of the columns. Of repeated edges the first one's row counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +28,7 @@ impl EdgeFeatures {
         }
         let mut seen = HashSet::new();
         for name in &names {
-            if name.is_empty() || name.trim() != name || name.ends_with('\0') || RESERVED.contains(&name.as_str()) {
+            if name.is_empty() || name.ends_with('\0') || RESERVED.contains(&name.as_str()) {
                 return invalid(format!("an edge feature cannot be named '{name}'; rename the column"));
             }
             if !seen.insert(name) {
@@ -39,6 +40,24 @@ impl EdgeFeatures {
             features.check()?;
         }
         Ok(features)
+    }
+
+    /// The same from features of other rows: of edges, one after another.
+    pub(crate) fn of_features(names: Vec<String>, features: &Features) -> Result<Self, DataError> {
+        let (rows, columns) = (features.num_rows(), features.num_columns());
+        if rows.saturating_mul(columns) > MOST_VALUES {
+            let problem = format!("{rows} edges with {columns} features each are too many; leave columns out");
+            return Err(DataError::Invalid(problem));
+        }
+        match features {
+            Features::Dense { values, .. } => Self::new(names, values.clone()),
+            sparse => Self::new(names, sparse.to_dense()),
+        }
+    }
+
+    /// The numbers as features of any rows.
+    pub(crate) fn as_features(&self) -> Features {
+        Features::Dense { num_rows: self.num_rows(), num_columns: self.num_columns(), values: self.values.clone() }
     }
 
     /// The names of the columns; there is at least one.
@@ -123,47 +142,6 @@ impl EdgeFeatures {
     }
 }
 
-/// How columns are brought to mean 0 and deviation 1. Columns of nothing but 0 and 1 stay as they are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EdgeScale {
-    names: Vec<String>,
-    mean: Vec<f64>,
-    deviation: Vec<f64>,
-}
-
-impl EdgeScale {
-    /// The scale of all edges.
-    pub fn fit(features: &EdgeFeatures) -> Self {
-        let (width, count) = (features.num_columns(), features.num_rows().max(1) as f64);
-        let column = |k: usize| features.values().iter().skip(k).step_by(width).map(|value| f64::from(*value));
-        let of_column = |k: usize| {
-            if column(k).all(|value| value == 0.0 || value == 1.0) {
-                return (0.0, 1.0);
-            }
-            let mean = column(k).sum::<f64>() / count;
-            let deviation = (column(k).map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
-            (mean, if deviation > 0.0 { deviation } else { 1.0 })
-        };
-        let (mean, deviation) = (0..width).map(of_column).unzip();
-        Self { names: features.names().to_vec(), mean, deviation }
-    }
-
-    /// The features in this scale. Refuses other columns than it was made of.
-    pub fn apply(&self, features: &EdgeFeatures) -> Result<EdgeFeatures, DataError> {
-        if self.names != features.names() {
-            return Err(DataError::Invalid(format!(
-                "the edges have the features {}, where {} are needed",
-                features.names().join(", "),
-                self.names.join(", ")
-            )));
-        }
-        let scale = self.mean.iter().zip(&self.deviation).cycle();
-        let scaled = |(value, (mean, deviation)): (&f32, (&f64, &f64))| ((f64::from(*value) - mean) / deviation) as f32;
-        let values: Vec<f32> = features.values().iter().zip(scale).map(scaled).collect();
-        EdgeFeatures::new(self.names.clone(), values)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,17 +162,6 @@ mod tests {
         let drawn = BlockBuilder::new(&graph).sample(&[1], &[1], 3);
         let found = rows.of_blocks(&graph, &drawn).unwrap();
         assert_eq!((found.len(), &found[2..]), (4, &[1.5, 20.0][..]));
-    }
-
-    #[test]
-    fn a_scale_is_of_its_columns() {
-        let rows = features(&["amount", "is=card"], vec![10.0, 1.0, 30.0, 0.0]).unwrap();
-        let scale = EdgeScale::fit(&rows);
-        assert_eq!(scale.apply(&rows).unwrap().values(), [-1.0, 1.0, 1.0, 0.0]);
-        let other = features(&["amount", "is=cash"], vec![1.0, 0.0]).unwrap();
-        assert!(scale.apply(&other).unwrap_err().to_string().contains("is=cash, where amount, is=card are needed"));
-        let constant = features(&["c"], vec![5.0, 5.0]).unwrap();
-        assert_eq!(EdgeScale::fit(&constant).apply(&constant).unwrap().values(), [0.0, 0.0]);
     }
 
     #[test]

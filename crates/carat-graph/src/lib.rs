@@ -52,7 +52,7 @@ pub mod writers;
 pub use blocks::{Block, BlockBuilder, Blocks};
 pub use data_dir::data_dir;
 pub use dataset::{Dataset, DatasetParts, GraphSet};
-pub use edge_features::{EdgeFeatures, EdgeScale};
+pub use edge_features::EdgeFeatures;
 pub use encoding::{ColumnEncoding, ColumnKind, Encoding, MOST_CATEGORIES, Normalise, Scale};
 pub use error::{DataError, Place, printable};
 pub use features::{CsrMatrix, Features};

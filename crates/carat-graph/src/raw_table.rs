@@ -1,4 +1,4 @@
-//! A table of nodes as its file has it: named columns of numbers, truth values, dates or text, any of which may have
+//! A table of nodes or edges as its file has it: named columns of numbers, truth values, dates or text, any of which may have
 //! gaps. [`crate::Encoding`] makes features of it.
 
 use crate::dates::{format_date, parse_date};
@@ -7,7 +7,7 @@ use crate::{DataError, Features};
 /// Stands for a missing text.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
-/// The feature columns of a table of nodes.
+/// The feature columns of a table of nodes or edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawTable {
     rows: usize,
@@ -96,6 +96,30 @@ impl RawTable {
             values: RawValues::Numbers { rows, values },
         });
         Self { rows: features.num_rows(), columns: named.collect() }
+    }
+
+    /// The rows with these numbers, in this order.
+    pub(crate) fn of_rows(&self, rows: &[usize]) -> Self {
+        fn picked<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row].clone()).collect()
+        }
+        let of_column = |column: &RawColumn| {
+            let values = match &column.values {
+                numbers @ RawValues::Numbers { .. } => {
+                    let all = numbers.as_numbers(self.rows).unwrap_or_default();
+                    let filled = (0u32..).zip(picked(&all, rows)).filter(|(_, value)| *value != 0.0);
+                    let (rows, values) = filled.unzip();
+                    RawValues::Numbers { rows, values }
+                }
+                RawValues::Booleans(values) => RawValues::Booleans(picked(values, rows)),
+                RawValues::Dates(values) => RawValues::Dates(picked(values, rows)),
+                RawValues::Texts { distinct, codes } => {
+                    RawValues::Texts { distinct: distinct.clone(), codes: picked(codes, rows) }
+                }
+            };
+            RawColumn { name: column.name.clone(), values }
+        };
+        Self { rows: rows.len(), columns: self.columns.iter().map(of_column).collect() }
     }
 
     /// Number of rows.

@@ -9,8 +9,9 @@
 //! auc        mean over j of  P(a of a useful in-edge > a of a spurious in-edge), ties half
 //! ```
 
+use carat::{Error, input};
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Input, Keep, Network, Pass, Workspace};
+use carat_nn::{Keep, Network, Pass, Workspace};
 use carat_report::statistics::area_under_curve;
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +28,13 @@ pub struct AttentionOnSpurious {
 
 /// Attention of the network's last layer over the in-edges of `nodes`. `None` where the data marks no spurious edges,
 /// or no node has in-edges of both kinds.
-pub fn attention_on_spurious(network: &Network<f32>, dataset: &Dataset, nodes: &[u32]) -> Option<AttentionOnSpurious> {
-    let truth = dataset.spurious()?;
-    let alpha = last_layer_attention(network, dataset);
+pub fn attention_on_spurious(
+    network: &Network<f32>,
+    dataset: &Dataset,
+    nodes: &[u32],
+) -> Result<Option<AttentionOnSpurious>, Error> {
+    let Some(truth) = dataset.spurious() else { return Ok(None) };
+    let alpha = last_layer_attention(network, dataset)?;
     let (mut share, mut uniform, mut auc, mut counted) = (0.0, 0.0, 0.0, 0usize);
     for &node in nodes {
         let edges = dataset.graph().in_edges(node);
@@ -44,19 +49,19 @@ pub fn attention_on_spurious(network: &Network<f32>, dataset: &Dataset, nodes: &
     }
     let n = counted as f64;
     let found = AttentionOnSpurious { share: share / n, uniform: uniform / n, auc: auc / n };
-    (counted > 0).then_some(found)
+    Ok((counted > 0).then_some(found))
 }
 
 /// Head mean of the last layer's attention, by edge id.
-fn last_layer_attention(network: &Network<f32>, dataset: &Dataset) -> Vec<f64> {
+fn last_layer_attention(network: &Network<f32>, dataset: &Dataset) -> Result<Vec<f64>, Error> {
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = Blocks::whole(dataset.graph(), layers);
     let mut work = Workspace::default();
-    let input = Input::new(dataset.features(), blocks.nodes());
+    let input = input(network.config(), dataset, &blocks)?;
     let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
     let of_heads = pass.attention(layers - 1).chunks_exact(heads);
     let own = of_heads.enumerate().filter(|(e, _)| blocks.is_own(*e));
-    own.map(|(_, alphas)| alphas.iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64).collect()
+    Ok(own.map(|(_, alphas)| alphas.iter().map(|&a| f64::from(a)).sum::<f64>() / heads as f64).collect())
 }
 
 #[cfg(test)]
@@ -83,9 +88,9 @@ mod tests {
             ..Default::default()
         };
         let network = Network::new(sizes, 7).unwrap();
-        let found = attention_on_spurious(&network, &dataset, &[0, 1]).unwrap();
+        let found = attention_on_spurious(&network, &dataset, &[0, 1]).unwrap().unwrap();
         assert!((found.share - 1.0 / 3.0).abs() < 1e-6 && (found.uniform - 1.0 / 3.0).abs() < 1e-12);
         assert!((found.auc - 0.5).abs() < 1e-12);
-        assert_eq!(attention_on_spurious(&network, &dataset, &[1]), None);
+        assert_eq!(attention_on_spurious(&network, &dataset, &[1]).unwrap(), None);
     }
 }

@@ -269,8 +269,9 @@ fn distance(
     found: &[f64],
 ) -> f64 {
     let cut = blocks.without(&[deletion.edge]);
+    let input = input.of_cut(blocks, &cut);
     let mut work = Workspace::default();
-    let pass = network.pass(&cut, input, mode, Keep::Deletions, &mut work);
+    let pass = network.pass(&cut, &input, mode, Keep::Deletions, &mut work);
     let (entity, classes) = (blocks.entity_of(deletion.target as usize), found.len());
     let expected = &pass.scores()[entity * classes..(entity + 1) * classes];
     let mut worst = 0.0f64;

@@ -10,10 +10,11 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-use carat_graph::{CsrMatrix, DataError, Features, FileOrder};
+use carat_graph::{Blocks, CsrMatrix, DataError, Features, FileOrder};
 
 use crate::block::BlockConfig;
 use crate::buffer::Buffer;
+use crate::field::rows_of_cut;
 use crate::kernels::dense;
 use crate::kernels::moments::Moments;
 use crate::kernels::sparse::Sparse;
@@ -115,12 +116,14 @@ impl Encoder {
     }
 }
 
-/// Feature rows of some nodes, in the form that the encoder reads.
+/// Feature rows of some nodes, in the form that the encoder reads, and of the edges between them.
 #[derive(Debug, Clone)]
 pub struct Input<T> {
     num_rows: usize,
     num_columns: usize,
     values: Values<T>,
+    /// One row per edge of the blocks; empty where edges have no features.
+    edge_features: Vec<T>,
 }
 
 #[derive(Debug, Clone)]
@@ -198,7 +201,7 @@ impl<T: Real> Input<T> {
             }
             Features::Sparse(matrix) => Values::Sparse { rows: gather_sparse(matrix, &order, check)?, columns: None },
         };
-        Ok(Self { num_rows: nodes.len(), num_columns: features.num_columns(), values })
+        Ok(Self { num_rows: nodes.len(), num_columns: features.num_columns(), values, edge_features: Vec::new() })
     }
 
     /// The rows of `nodes`, to train with: sparse rows are indexed by column too.
@@ -213,6 +216,26 @@ impl<T: Real> Input<T> {
             *columns = Some(rows.transposed(self.num_columns));
         }
         self
+    }
+
+    /// The same with a row of features for every edge of the blocks, by position: see
+    /// [`EdgeFeatures::of_blocks`](carat_graph::EdgeFeatures::of_blocks).
+    #[must_use]
+    pub fn with_edge_features(mut self, rows: &[f32]) -> Self {
+        self.edge_features = rows.iter().map(|&value| T::from_f32(value)).collect();
+        self
+    }
+
+    /// The rows of all edges; empty where edges have no features.
+    pub fn edge_features(&self) -> &[T] {
+        &self.edge_features
+    }
+
+    /// The input of blocks that [`Blocks::without`] has cut from `blocks`.
+    #[must_use]
+    pub fn of_cut(&self, blocks: &Blocks, cut: &Blocks) -> Self {
+        let edge_features = rows_of_cut(&self.edge_features, blocks.edge_ids().len(), cut).collect();
+        Self { edge_features, ..self.clone() }
     }
 
     /// Number of nodes.
@@ -240,7 +263,8 @@ impl<T: Real> Input<T> {
 
     /// The same rows, which are those of `nodes`, after dropout.
     fn dropped(&self, dropout: Dropout, nodes: &[u32]) -> Self {
-        let mut dropped = self.clone();
+        let values = self.values.clone();
+        let mut dropped = Self { values, edge_features: Vec::new(), ..*self };
         match &mut dropped.values {
             Values::Dense(values) => {
                 let width = self.num_columns;

@@ -32,6 +32,7 @@ mod cost;
 mod denormals;
 mod encoder;
 mod engine;
+mod field;
 mod gcn;
 mod instances;
 mod intervention;

@@ -20,6 +20,7 @@ use crate::block::BlockConfig;
 use crate::buffer::Buffer;
 use crate::classifier::Classifier;
 use crate::encoder::{Encoder, Input};
+use crate::field::Field;
 use crate::layers::{Attention, AttentionKind, Join, Layer, LayerEdges, LayerPair, LayerShape};
 use crate::modules::{Finish, Layouts, Masks, Mode, Place};
 use crate::parameters::Layout;
@@ -193,7 +194,8 @@ impl<T: Real> Network<T> {
     }
 
     /// A forward pass over `blocks` as at prediction: without dropout and with the running statistics of batch
-    /// normalisation. Gradients and deletions follow from it. `input` holds the rows of `blocks.nodes()`.
+    /// normalisation. Gradients and deletions follow from it. `input` holds the rows of `blocks.nodes()` and, where the
+    /// network reads edge features, those of all edges of `blocks`.
     pub fn forward<'a>(
         &'a self,
         blocks: &'a Blocks,
@@ -250,15 +252,15 @@ impl<T: Real> Network<T> {
         pair.pays(self.config.shape(), [blocks.layer(layers - 2), blocks.layer(layers - 1)]).then_some(pair)
     }
 
-    /// A layer with its inputs and the edges of the blocks.
-    pub(crate) fn layer<'a>(&'a self, layer: usize, h: &'a [T], blocks: &'a Blocks, mode: Mode) -> Layer<'a, T> {
+    /// A layer with its inputs and the edges of the field.
+    pub(crate) fn layer<'a>(&'a self, layer: usize, h: &'a [T], field: Field<'a, T>) -> Layer<'a, T> {
         let rate = self.config.block.attention_dropout;
-        let dropout = mode.masks.and_then(|masks| masks.at(Place::Attention(layer), rate));
+        let dropout = field.mode.masks.and_then(|masks| masks.at(Place::Attention(layer), rate));
         Layer {
             shape: self.config.shape(),
             parameters: &self.parameters[self.places.layers[layer].clone()],
             h,
-            edges: LayerEdges { keys: blocks.edge_keys(), features: &[], dropout },
+            edges: LayerEdges { keys: field.blocks.edge_keys(), features: field.edge_features, dropout },
         }
     }
 }

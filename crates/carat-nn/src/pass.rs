@@ -5,6 +5,7 @@ use carat_graph::{Block, Blocks};
 use crate::buffer::Buffer;
 use crate::classifier::Joined;
 use crate::encoder::{Encoded, Input};
+use crate::field::Field;
 use crate::intervention::{Deletion, Rerun};
 use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
 use crate::loss::ClassWeights;
@@ -125,7 +126,6 @@ pub(crate) struct Plan<'a, T> {
     /// How to compute the last two together, where that is done.
     pub(crate) pair: Option<&'a dyn LayerPair<T>>,
     pub(crate) keep: Keep,
-    pub(crate) mode: Mode,
 }
 
 impl<T> Plan<'_, T> {
@@ -139,7 +139,7 @@ impl<T> Plan<'_, T> {
 #[derive(Debug)]
 pub struct NetworkPass<'a, T> {
     network: &'a Network<T>,
-    blocks: &'a Blocks,
+    field: Field<'a, T>,
     input: &'a Input<T>,
     plan: Plan<'a, T>,
     work: &'a mut Workspace<T>,
@@ -155,43 +155,47 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         work: &'a mut Workspace<T>,
     ) -> Self {
         assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
-        let plan = Plan { pair: network.pair(blocks), keep, mode };
-        let mut pass = Self { network, blocks, input, plan, work };
+        // A network that reads no edge features takes inputs that have some.
+        let edge_features = if network.config().edge_features > 0 { input.edge_features() } else { &[] };
+        let width = blocks.edge_ids().len() * network.config().edge_features;
+        assert_eq!(edge_features.len(), width, "the edge features are for other blocks");
+        let plan = Plan { pair: network.pair(blocks), keep };
+        let mut pass = Self { network, field: Field { blocks, edge_features, mode }, input, plan, work };
         T::forward(&mut pass);
         pass
     }
 
     pub(crate) fn compute(&mut self) {
-        let Self { network, blocks, input, plan, work } = self;
+        let Self { network, field, input, plan, work } = self;
         let buffers = &mut work.buffers;
-        network.encode(blocks, input, plan.mode, buffers);
-        network.forward_layers(blocks, *plan, None, buffers);
+        network.encode(*field, input, buffers);
+        network.forward_layers(*field, *plan, None, buffers);
         buffers.d_attention.resize_with(network.config().layers, Vec::new);
         buffers.d_attention.iter_mut().for_each(Vec::clear);
     }
 
     pub(crate) fn compute_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
-        let Self { network, blocks, plan, work, .. } = self;
+        let Self { network, field, plan, work, .. } = self;
         let Workspace { buffers, rerun, .. } = &mut **work;
         if plan.omits_inner_outputs() {
             plan.keep = Keep::Deletions;
-            network.forward_layers(blocks, *plan, None, buffers);
+            network.forward_layers(*field, *plan, None, buffers);
         }
-        network.scores_without(blocks, deletions, plan.mode, buffers, rerun, scores);
+        network.scores_without(*field, deletions, buffers, rerun, scores);
     }
 
     pub(crate) fn compute_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {
         let Workspace { buffers, rerun, .. } = &mut *self.work;
-        self.network.scores_without_all(&self.blocks.without(edges), self.plan.mode, buffers, rerun, scores);
+        self.network.scores_without_all(self.field, edges, buffers, rerun, scores);
     }
 
     pub(crate) fn compute_gradient(&mut self, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
-        let Self { network, blocks, input, plan, work } = self;
+        let Self { network, field, input, plan, work } = self;
         let Workspace { buffers, gradient, .. } = &mut **work;
-        assert!(labels.len() <= blocks.num_entities(), "more labels than entities");
+        assert!(labels.len() <= field.blocks.num_entities(), "more labels than entities");
         gradient.resize(network.parameters().len(), T::ZERO);
         let loss = network.places.classifier.loss(&buffers.scores, labels, weights, &mut buffers.d_scores);
-        network.backward(blocks, input, *plan, buffers, gradient);
+        network.backward(*field, input, *plan, buffers, gradient);
         loss
     }
 }
@@ -202,7 +206,7 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
     }
 
     fn blocks(&self) -> &Blocks {
-        self.blocks
+        self.field.blocks
     }
 
     fn scores(&self) -> &[T] {
@@ -215,7 +219,8 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>> {
         let Buffers { states, d_attention, .. } = &mut self.work.buffers;
-        let block = self.blocks.layer(self.blocks.num_layers() - 1);
+        let blocks = self.field.blocks;
+        let block = blocks.layer(blocks.num_layers() - 1);
         let layers = states.iter().zip(d_attention);
         layers.map(|(state, gradient)| LayerAttention { block, alpha: &state.targets.alpha, gradient }).collect()
     }
@@ -238,24 +243,25 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 }
 
 impl<T: Real> Network<T> {
-    fn encode(&self, blocks: &Blocks, input: &Input<T>, mode: Mode, buffers: &mut Buffers<T>) {
+    fn encode(&self, field: Field<'_, T>, input: &Input<T>, buffers: &mut Buffers<T>) {
         let NetworkConfig { hidden, layers, .. } = self.config();
         buffers.h.resize_with(layers + 1, Buffer::default);
         buffers.h[0].resize(input.num_rows() * hidden, T::ZERO);
-        let (encoder, nodes) = (&self.places.encoder, blocks.nodes());
-        encoder.forward(self.parameters(), mode, input, nodes, &mut buffers.encoded, &mut buffers.h[0]);
+        let (encoder, nodes) = (&self.places.encoder, field.blocks.nodes());
+        encoder.forward(self.parameters(), field.mode, input, nodes, &mut buffers.encoded, &mut buffers.h[0]);
     }
 
     /// All of a pass after the encoder, whose output stands in `buffers` already. Batch normalisation uses the given
     /// statistics, if there are any.
     pub(crate) fn forward_layers(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         plan: Plan<'_, T>,
         given: Option<&[Finished<T>]>,
         buffers: &mut Buffers<T>,
     ) {
         let NetworkConfig { hidden, layers, .. } = self.config();
+        let Field { blocks, mode, .. } = field;
         assert_eq!(blocks.num_layers(), layers, "the blocks are for another number of layers");
         buffers.h.resize_with(layers + 1, Buffer::default);
         buffers.finished.resize_with(layers, Finished::default);
@@ -267,7 +273,7 @@ impl<T: Real> Network<T> {
         }
         for l in 0..single {
             let (before, after) = buffers.h.split_at_mut(l + 1);
-            let layer = self.layer(l, &before[l], blocks, plan.mode);
+            let layer = self.layer(l, &before[l], field);
             let LayerState { sources, targets, .. } = &mut buffers.states[l];
             self.attention.sources(layer, 0, sources);
             let rows = Targets::of_block(blocks.layer(l), &before[l], hidden);
@@ -280,12 +286,12 @@ impl<T: Real> Network<T> {
             let sums = sized(&mut finished.sums, after[0].len());
             self.attention.targets(layer, sources, rows, sums, targets);
             let (values, given) = ((self.parameters(), self.buffers()), given.map(|given| &given[l].statistics));
-            finish.forward_layer(values, plan.mode, given, nodes, rows.h, finished, &mut after[0]);
+            finish.forward_layer(values, mode, given, nodes, rows.h, finished, &mut after[0]);
         }
         if let Some(pair) = plan.pair {
             let (h, above) = buffers.h.split_at_mut(layers - 1);
             let [inner, out] = above else { unreachable!("the last layer has inputs and outputs") };
-            let paired = self.paired_layers(blocks, plan.mode, &h[layers - 2], &[]);
+            let paired = self.paired_layers(field, &h[layers - 2], &[]);
             let inner = (!plan.omits_inner_outputs()).then_some(&mut inner[..]);
             pair.forward(paired, last_two(&mut buffers.states), &mut buffers.pair, inner, out);
         }
@@ -311,28 +317,23 @@ impl<T: Real> Network<T> {
     }
 
     /// The last two layers, their inputs, and the outputs between them, if there are any.
-    fn paired_layers<'a>(
-        &'a self,
-        blocks: &'a Blocks,
-        mode: Mode,
-        h: &'a [T],
-        inner: &'a [T],
-    ) -> [PairedLayer<'a, T>; 2] {
+    fn paired_layers<'a>(&'a self, field: Field<'a, T>, h: &'a [T], inner: &'a [T]) -> [PairedLayer<'a, T>; 2] {
         let last = self.config().layers - 1;
-        let paired = |(l, h)| PairedLayer { layer: self.layer(l, h, blocks, mode), block: blocks.layer(l) };
+        let paired = |(l, h)| PairedLayer { layer: self.layer(l, h, field), block: field.blocks.layer(l) };
         [(last - 1, h), (last, inner)].map(paired)
     }
 
     /// From `buffers.d_scores` to the gradient of every parameter.
     fn backward(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         input: &Input<T>,
         plan: Plan<'_, T>,
         buffers: &mut Buffers<T>,
         gradient: &mut [T],
     ) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config();
+        let Field { blocks, mode, .. } = field;
         let labelled = buffers.d_scores.len() / classes;
         buffers.d_h.resize_with(layers + 1, Buffer::default);
         for (d_h, h) in buffers.d_h.iter_mut().zip(&buffers.h) {
@@ -356,26 +357,26 @@ impl<T: Real> Network<T> {
             }
         }
         d_rest.fill(T::ZERO);
-        self.backward_layers(blocks, plan, buffers, gradient);
+        self.backward_layers(field, plan, buffers, gradient);
         let d_direct = match blocks.graphs() {
             None => classifier.direct(&buffers.d_joined),
             Some(_) => Matrix::new(&buffers.d_pooled, buffers.d_pooled.len() / hidden, hidden),
         };
         let mut pass = Backward { parameters, gradient };
-        let (mode, nodes) = (plan.mode, blocks.nodes());
         let encoded = (&buffers.encoded, &buffers.h[0][..]);
         let d_h = &mut buffers.d_h[0];
-        self.places.encoder.backward(&mut pass, mode, (input, nodes), encoded, d_direct, d_h);
+        self.places.encoder.backward(&mut pass, mode, (input, blocks.nodes()), encoded, d_direct, d_h);
     }
 
     /// From the gradient of the last layer's output to that of the encoder's and of the layers' parameters.
-    fn backward_layers(&self, blocks: &Blocks, plan: Plan<'_, T>, buffers: &mut Buffers<T>, gradient: &mut [T]) {
+    fn backward_layers(&self, field: Field<'_, T>, plan: Plan<'_, T>, buffers: &mut Buffers<T>, gradient: &mut [T]) {
         let (layers, places) = (self.config().layers, &self.places.layers);
+        let Field { blocks, mode, .. } = field;
         gradient[places[0].start..places[layers - 1].end].fill(T::ZERO);
         let mut single = layers;
         if let Some(pair) = plan.pair {
             single = layers - 2;
-            let paired = self.paired_layers(blocks, plan.mode, &buffers.h[single], &buffers.h[single + 1]);
+            let paired = self.paired_layers(field, &buffers.h[single], &buffers.h[single + 1]);
             let (below, last) = buffers.d_h.split_at_mut(layers);
             let upstream = [(single, &[][..]), (single + 1, &last[0][..])]
                 .map(|(l, d_out)| Upstream { d_out, d_attention: &buffers.d_attention[l] });
@@ -391,9 +392,9 @@ impl<T: Real> Network<T> {
             if !finish.is_identity() {
                 let mut pass = Backward { parameters: self.parameters(), gradient };
                 let Finished { sums, statistics, .. } = &buffers.finished[l];
-                finish.backward(&mut pass, plan.mode, statistics, nodes, sums, d_out);
+                finish.backward(&mut pass, mode, statistics, nodes, sums, d_out);
             }
-            let layer = self.layer(l, h, blocks, plan.mode);
+            let layer = self.layer(l, h, field);
             let upstream = Upstream { d_out, d_attention: &buffers.d_attention[l] };
             let d_parameters = &mut gradient[places[l].clone()];
             let state = &mut buffers.states[l];

@@ -183,7 +183,7 @@ fn train(config: &DemoConfig, setting: Setting, seed: u64) -> Result<Run, Error>
     let (network, _) = trainer.finish();
     let outcome = Outcome {
         figures: results.figures,
-        spurious: attention_on_spurious(&network, &dataset, &split.test),
+        spurious: attention_on_spurious(&network, &dataset, &split.test)?,
         epochs,
         kept_epoch: best_epoch,
         // Not timed, because the report depends only on the settings.

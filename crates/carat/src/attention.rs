@@ -1,22 +1,22 @@
 //! Attention by node and by edge: which in-neighbours does a node attend to?
 
 use carat_graph::{BlockBuilder, Dataset};
-use carat_nn::{Input, Keep, Network, Pass, Workspace};
+use carat_nn::{Keep, Network, Pass, Workspace};
 
-use crate::config::check_width;
 use crate::entity::existing;
+use crate::inputs::check_inputs;
 use crate::tables::for_all_nodes;
-use crate::{Error, Task};
+use crate::{Error, Task, input};
 
 /// Sources of the in-edges of `node`, ascending, each with its attention in the last layer: the mean over heads. It
 /// sums to 1; a node without in-edges has none. [`crate::tables::attention`] has every layer and head of all edges.
 pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Result<Vec<(u32, f32)>, Error> {
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     existing(dataset, Task::Node, &[node])?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let blocks = BlockBuilder::new(dataset.graph()).build(&[node], layers);
     let mut work = Workspace::default();
-    let input = Input::checked(dataset.features(), blocks.nodes())?;
+    let input = input(network.config(), dataset, &blocks)?;
     let pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
     let attention =
         pass.attention(layers - 1).chunks_exact(heads).map(|alpha| alpha.iter().sum::<f32>() / heads as f32);
@@ -26,7 +26,7 @@ pub fn attention_to(network: &Network<f32>, dataset: &Dataset, node: u32) -> Res
 /// Attention of every edge, in the order of their ids: the mean over layers and heads. Ranking, drawing and pruning of
 /// edges use it. At most `batch_size` nodes are computed together.
 pub fn mean_attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Vec<f32>, Error> {
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let mut means = Vec::with_capacity(dataset.graph().num_edges());
     for_all_nodes(network, dataset, batch_size, |pass| {

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use carat_graph::{Dataset, Split};
-use carat_nn::{Adam, Network, WeightsError};
+use carat_nn::{Adam, Network, NetworkConfig, WeightsError};
 
 use crate::batches::{Batches, Purpose};
 use crate::car::{Regulariser, Teacher};
-use crate::config::{check_classes, check_width};
+use crate::config::check_classes;
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
+use crate::inputs::check_inputs;
 use crate::learner::{EpochLoss, Learner};
 use crate::metrics::{Predictions, Subset};
 use crate::selection::{Judge, Validation};
@@ -23,6 +24,7 @@ pub struct AttentionLearner<'a> {
     dataset: &'a Dataset,
     /// What decides the learning rates, and the sizes of batches.
     config: TrainConfig,
+    sizes: NetworkConfig,
     stepper: Stepper,
     batches: Batches<'a>,
     judge: Judge,
@@ -38,15 +40,15 @@ pub(crate) fn labels_of(dataset: &Dataset, entities: &[u32]) -> Vec<u32> {
     entities.iter().filter_map(|&entity| dataset.labels().get(entity)).collect()
 }
 
-/// Evaluation of some entities.
-fn evaluator<'a>(dataset: &'a Dataset, entities: &[u32], config: &TrainConfig) -> Evaluator<'a> {
-    Evaluator::new(dataset, entities, config.network.layers, config.optimiser.batch_size)
-}
-
 /// Batches of the training entities, and of every other node with in-edges where the regulariser uses those too.
-pub(crate) fn training_batches<'a>(dataset: &'a Dataset, split: &Split, config: &TrainConfig) -> Batches<'a> {
+pub(crate) fn training_batches<'a>(
+    dataset: &'a Dataset,
+    split: &Split,
+    config: &TrainConfig,
+    sizes: NetworkConfig,
+) -> Batches<'a> {
     let purpose = Purpose::Training { fanout: config.optimiser.fanout.clone(), seed: config.seed };
-    let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, config.network.layers, purpose);
+    let batches = Batches::new(dataset, &split.train, config.optimiser.batch_size, sizes, purpose);
     if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
         return batches;
     }
@@ -69,23 +71,24 @@ impl<'a> AttentionLearner<'a> {
         config.task_for(dataset)?;
         config.check_edges(dataset)?;
         config.check_scaling(dataset)?;
-        let mut config = config.clone();
-        config.network.layers = network.config().layers;
+        let (mut config, sizes) = (config.clone(), network.config());
+        config.network.layers = sizes.layers;
         config.check()?;
-        check_width(network.config().features, dataset)?;
-        check_classes(network.config().classes, dataset)?;
+        check_inputs(sizes, dataset)?;
+        check_classes(sizes.classes, dataset)?;
         let [train, validation] = [&split.train, &split.val].map(|entities| labels_of(dataset, entities));
-        let judge = Judge::new(&config, network.config().classes, &train, &validation);
+        let judge = Judge::new(&config, sizes.classes, &train, &validation);
         Ok(Self {
             dataset,
             stepper: Stepper::new(dataset, split, &config, network, judge.class_weights().to_vec()),
             judge,
-            batches: training_batches(dataset, split, &config),
+            batches: training_batches(dataset, split, &config, sizes),
             train_entities: split.train.clone(),
-            validation: evaluator(dataset, &split.val, &config),
+            validation: Evaluator::new(dataset, &split.val, sizes, config.optimiser.batch_size),
             test_entities: split.test.clone(),
             test: None,
             config,
+            sizes,
         })
     }
 
@@ -131,12 +134,14 @@ impl Learner for AttentionLearner<'_> {
     }
 
     fn test(&mut self) -> Result<Option<Score>, Error> {
-        let new = || evaluator(self.dataset, &self.test_entities, &self.config);
+        let Self { dataset, test_entities, sizes, config, .. } = self;
+        let new = || Evaluator::new(dataset, test_entities, *sizes, config.optimiser.batch_size);
         self.test.get_or_insert_with(new).score_on(&mut *self.stepper.engine)
     }
 
     fn predictions(&mut self, subset: Subset) -> Result<Predictions, Error> {
-        let new = |entities| evaluator(self.dataset, entities, &self.config);
+        let Self { dataset, sizes, config, .. } = self;
+        let new = |entities| Evaluator::new(dataset, entities, *sizes, config.optimiser.batch_size);
         let engine = &mut *self.stepper.engine;
         match subset {
             Subset::Train => new(&self.train_entities).predictions_on(engine),

@@ -1,13 +1,13 @@
 //! Mini-batches: nodes or graphs with the blocks and inputs they need.
 
 use carat_graph::{Blocks, DataError, Dataset};
-use carat_nn::Input;
+use carat_nn::{Input, NetworkConfig};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::entity::EntityBlocks;
-use crate::{Task, threads};
+use crate::{Task, input, threads};
 
 /// Entities of one step with everything the step reads.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Batches<'a> {
     /// Nodes without a label that join the batches in equal shares.
     unlabelled: Vec<u32>,
     size: usize,
-    layers: usize,
+    sizes: NetworkConfig,
     purpose: Purpose,
     cached: Option<Batch>,
 }
@@ -42,8 +42,14 @@ pub(crate) enum Purpose {
 }
 
 impl<'a> Batches<'a> {
-    /// Batches of at most `size` of the entities, each of which has a label.
-    pub(crate) fn new(dataset: &'a Dataset, entities: &[u32], size: usize, layers: usize, purpose: Purpose) -> Self {
+    /// Batches of at most `size` of the entities, each of which has a label, for networks of these sizes.
+    pub(crate) fn new(
+        dataset: &'a Dataset,
+        entities: &[u32],
+        size: usize,
+        sizes: NetworkConfig,
+        purpose: Purpose,
+    ) -> Self {
         let builder = EntityBlocks::new(dataset, Task::of(dataset));
         Self {
             dataset,
@@ -51,7 +57,7 @@ impl<'a> Batches<'a> {
             entities: entities.to_vec(),
             unlabelled: Vec::new(),
             size,
-            layers,
+            sizes,
             purpose,
             cached: None,
         }
@@ -105,7 +111,7 @@ impl<'a> Batches<'a> {
         let mut maker = BatchMaker {
             dataset: self.dataset,
             builder: &mut self.builder,
-            layers: self.layers,
+            sizes: self.sizes,
             purpose: &self.purpose,
             epoch,
         };
@@ -132,7 +138,7 @@ impl<'a> Batches<'a> {
 struct BatchMaker<'m, 'a> {
     dataset: &'a Dataset,
     builder: &'m mut EntityBlocks<'a>,
-    layers: usize,
+    sizes: NetworkConfig,
     purpose: &'m Purpose,
     epoch: usize,
 }
@@ -146,9 +152,9 @@ impl BatchMaker<'_, '_> {
             Purpose::Training { fanout, seed } if !fanout.is_empty() => {
                 self.builder.sample(entities, fanout, batch_seed(*seed, self.epoch, number))
             }
-            _ => self.builder.build(entities, self.layers),
+            _ => self.builder.build(entities, self.sizes.layers),
         };
-        let input = Input::checked(self.dataset.features(), blocks.nodes())?;
+        let input = input(self.sizes, self.dataset, &blocks)?;
         let input = match self.purpose {
             Purpose::Training { .. } => input.with_columns(),
             Purpose::Evaluation => input,
@@ -172,7 +178,7 @@ pub(crate) fn batch_seed(seed: u64, epoch: usize, number: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, with_threads};
+    use crate::{Error, TrainConfig, with_threads};
     use carat_graph::generators::{PlantedConfig, planted};
 
     /// Targets, nodes and edges of every batch of two epochs, and the threads they were visited on.
@@ -180,7 +186,9 @@ mod tests {
         let split = &dataset.splits()[0];
         let purpose = Purpose::Training { fanout: vec![3, 2], seed: 9 };
         let visited = with_threads(Some(threads), || {
-            let mut batches = Batches::new(dataset, &split.train, 30, 2, purpose).with_unlabelled(split.val.clone());
+            let sizes = TrainConfig::default().network_for(dataset);
+            let mut batches =
+                Batches::new(dataset, &split.train, 30, sizes, purpose).with_unlabelled(split.val.clone());
             let mut seen = Vec::new();
             for epoch in 1..3 {
                 let visit = |batch: &Batch| {

@@ -50,7 +50,7 @@ pub fn step(
     config.check()?;
     config.task_for(dataset)?;
     config.is_attention()?;
-    let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
+    let sizes = config.network_for(dataset);
     let plain = config.clone().lambda(Lambda::new(0.0));
     let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?, Vec::new())];
     if config.car().is_some() {
@@ -60,13 +60,13 @@ pub fn step(
     }
     let mut samples = Samples { times: vec![Vec::new(); steppers.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);
-    training_batches(dataset, split, &plain).for_each(1, |plain| {
+    training_batches(dataset, split, &plain, sizes).for_each(1, |plain| {
         nodes = plain.blocks.nodes().len();
         edges = plain.blocks.edge_ids().len();
         if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
             time_steps(&mut steppers, [plain, plain], least, time, &mut samples)?;
         } else {
-            training_batches(dataset, split, config).for_each(1, |regularised| {
+            training_batches(dataset, split, config, sizes).for_each(1, |regularised| {
                 time_steps(&mut steppers, [plain, regularised], least, time, &mut samples)?;
                 Ok::<bool, Error>(false)
             })?;

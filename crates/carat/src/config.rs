@@ -6,7 +6,7 @@ mod splits;
 
 use std::path::Path;
 
-use carat_graph::{DataError, Dataset};
+use carat_graph::{DataError, Dataset, EdgeFeatures};
 use carat_nn::NetworkConfig;
 
 use crate::settings::{Arm, Lambda, NetworkSettings, RegulariserSettings};
@@ -38,7 +38,7 @@ impl TrainConfig {
         self.check_model()
     }
 
-    /// Sizes of the network for data of this many features and classes.
+    /// Sizes of the network for data of this many features and classes, whose edges have no features.
     pub fn sizes(&self, features: usize, classes: usize) -> NetworkConfig {
         let NetworkSettings { arch, hidden, heads, layers } = self.network;
         NetworkConfig { arch, features, hidden, heads, layers, classes, edge_features: 0, block: self.block.config() }
@@ -46,7 +46,9 @@ impl TrainConfig {
 
     /// Sizes of the network for this data.
     pub fn network_for(&self, dataset: &Dataset) -> NetworkConfig {
-        self.sizes(dataset.features().num_columns(), dataset.labels().num_classes())
+        let sizes = self.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
+        let edge_features = self.edge_features_of(dataset).map_or(0, EdgeFeatures::num_columns);
+        NetworkConfig { edge_features, ..sizes }
     }
 
     /// True where attention is regularised.

@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 
 use carat_graph::table::{Column, Table};
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Deletion, Input, Keep, Network, Pass, Real, Workspace, loss};
+use carat_nn::{Deletion, Keep, Network, Pass, Real, Workspace, loss};
 
 use crate::car::{effect, every_edge, log_ratio};
-use crate::config::check_width;
 use crate::entity::{EntityBlocks, existing, num_edges};
+use crate::inputs::check_inputs;
 use crate::settings::{Exponent, RegulariserSettings};
-use crate::{Error, Task, TrainConfig};
+use crate::{Error, Task, TrainConfig, input};
 use carat_nn::words;
 
 words! {
@@ -175,7 +175,7 @@ pub fn effects<T: Real>(
     settings: &EffectSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<EdgeEffects, Error> {
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     let task = Task::of(dataset);
     let entities = measured(dataset, entities, settings)?;
     let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();
@@ -186,7 +186,7 @@ pub fn effects<T: Real>(
     let mut found = EdgeEffects { graph, ..EdgeEffects::default() };
     for entities in entities.chunks(settings.batch_size) {
         let blocks = builder.build(entities, layers);
-        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        let input = input(network.config(), dataset, &blocks)?;
         let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
         let references = references(&pass, dataset, entities)?;
         let deletions = every_edge(&blocks, 0..entities.len() as u32);

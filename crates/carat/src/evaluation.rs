@@ -1,11 +1,12 @@
 //! Scores of a network, and how its attention agrees with labels.
 
 use carat_graph::{Blocks, Dataset};
-use carat_nn::{Engine, Keep, Network, Pass, Workspace, loss};
+use carat_nn::{Engine, Keep, Network, NetworkConfig, Pass, Workspace, loss};
 
 use crate::batches::{Batch, Batches, Purpose};
-use crate::config::{check_classes, check_width};
+use crate::config::check_classes;
 use crate::entity::existing;
+use crate::inputs::check_inputs;
 use crate::metrics::Predictions;
 use crate::{Error, Task, TrainConfig};
 
@@ -61,10 +62,11 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Evaluation of `entities`, at most `batch_size` at a time. Those without a label are left out.
-    pub fn new(dataset: &'a Dataset, entities: &[u32], layers: usize, batch_size: usize) -> Self {
+    /// Evaluation of `entities` by networks of these sizes, at most `batch_size` at a time. Those without a label are
+    /// left out.
+    pub fn new(dataset: &'a Dataset, entities: &[u32], sizes: NetworkConfig, batch_size: usize) -> Self {
         let labelled: Vec<u32> = entities.iter().copied().filter(|&n| dataset.labels().get(n).is_some()).collect();
-        let batches = Batches::new(dataset, &labelled, batch_size, layers, Purpose::Evaluation);
+        let batches = Batches::new(dataset, &labelled, batch_size, sizes, Purpose::Evaluation);
         Self { batches, work: Workspace::default() }
     }
 
@@ -157,11 +159,11 @@ fn sum(batches: &mut Batches<'_>, mut add: impl FnMut(&Batch, &mut ScoreSum)) ->
 /// score repeatedly, keep an [`Evaluator`].
 pub fn score(network: &Network<f32>, dataset: &Dataset, entities: &[u32]) -> Result<Score, Error> {
     let task = Task::of(dataset);
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     check_classes(network.config().classes, dataset)?;
     existing(dataset, task, entities)?;
     let batch_size = TrainConfig::default().optimiser.batch_size;
-    let score = Evaluator::new(dataset, entities, network.config().layers, batch_size).score(network)?;
+    let score = Evaluator::new(dataset, entities, network.config(), batch_size).score(network)?;
     score.ok_or_else(|| Error::Config(format!("none of the {task}s to score has a label; choose others")))
 }
 
@@ -253,7 +255,7 @@ pub fn coherence(
         return Ok(None);
     }
     let (layers, heads) = (network.config().layers, network.config().heads);
-    let mut batches = Batches::new(dataset, nodes, batch_size, layers, Purpose::Evaluation);
+    let mut batches = Batches::new(dataset, nodes, batch_size, network.config(), Purpose::Evaluation);
     let mut work = Workspace::default();
     let mut sum = CoherenceSum::default();
     batches.for_each(0, |batch| {

@@ -1,4 +1,4 @@
-//! Data as networks read it: what the training nodes tell about columns and classes, applied to all nodes.
+//! Data as networks read it: what the training nodes and their in-edges tell about columns and classes, applied to all.
 
 use std::borrow::Cow;
 
@@ -30,14 +30,15 @@ pub fn prepare<'a>(
     config: &TrainConfig,
 ) -> Result<(Cow<'a, Dataset>, Encoding), Error> {
     let normalise = config.data.normalise;
-    let encoding = match dataset.graph_set() {
-        None => Encoding::fit(dataset, &split.train, normalise)?,
-        Some(set) => {
-            let nodes: Vec<u32> = split.train.iter().flat_map(|&graph| set.nodes(graph as usize)).collect();
-            Encoding::fit(dataset, &nodes, normalise)?
-        }
+    let nodes: Vec<u32> = match dataset.graph_set() {
+        None => split.train.clone(),
+        Some(set) => split.train.iter().flat_map(|&graph| set.nodes(graph as usize)).collect(),
     };
-    if encoding.normalise() == Normalise::None && dataset.table().is_none() {
+    let mut encoding = Encoding::fit(dataset, &nodes, normalise)?;
+    if config.edge_features_of(dataset).is_some() {
+        encoding = encoding.with_edges(dataset, &nodes, normalise)?;
+    }
+    if encoding.keeps(dataset) {
         return Ok((Cow::Borrowed(dataset), encoding));
     }
     let (prepared, _) = encoding.apply(dataset)?;
@@ -47,17 +48,21 @@ pub fn prepare<'a>(
 impl TrainConfig {
     /// Refuses to train on features that were not scaled as the settings say.
     pub(crate) fn check_scaling(&self, dataset: &Dataset) -> Result<(), Error> {
+        let normalise = self.data.normalise;
         let (done, asked) = match dataset.encoding() {
-            Some(encoding) if self.data.normalise == Normalise::Auto => (encoding.normalise(), encoding.normalise()),
-            Some(encoding) => (encoding.normalise(), self.data.normalise),
-            None => (Normalise::None, self.data.normalise.resolved(dataset)),
+            Some(encoding) if normalise == Normalise::Auto => (encoding.normalise(), encoding.normalise()),
+            Some(encoding) => (encoding.normalise(), normalise),
+            None => {
+                let of_edges = self.edge_features_of(dataset).map(|_| normalise.resolved_for_edges(dataset));
+                let asked = [Some(normalise.resolved(dataset)), of_edges].into_iter().flatten();
+                (Normalise::None, asked.into_iter().find(|asked| *asked != Normalise::None).unwrap_or(Normalise::None))
+            }
         };
         if done == asked {
             return Ok(());
         }
         Err(Error::Config(format!(
-            "normalise is {}, but the features of {} were scaled by {done}; call carat::prepare before training",
-            self.data.normalise,
+            "normalise is {normalise}, but the features of {} were scaled by {done}; call carat::prepare before training",
             dataset.name()
         )))
     }

@@ -6,10 +6,11 @@
 use carat_graph::{BlockBuilder, Blocks, Dataset};
 use carat_nn::{Deletion, Input, Keep, Network, NetworkPass, Pass, Workspace, loss};
 
-use crate::config::{check_width, one_graph};
+use crate::config::one_graph;
 use crate::effects::{EdgeEffects, EffectSettings, Reference, references};
 use crate::entity::existing;
-use crate::{Error, Task};
+use crate::inputs::check_inputs;
+use crate::{Error, Task, input};
 
 /// Queries a trained network about single nodes.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl<'a> Probe<'a> {
     /// A probe of one network on one graph. Refuses data that the network cannot read.
     pub fn new(network: &'a Network<f32>, dataset: &'a Dataset, settings: EffectSettings) -> Result<Self, Error> {
         one_graph(dataset)?;
-        check_width(network.config().features, dataset)?;
+        check_inputs(network.config(), dataset)?;
         settings.check()?;
         Ok(Self {
             network,
@@ -120,7 +121,7 @@ impl<'a> Probe<'a> {
             return Ok(Vec::new());
         }
         let blocks = builder.build(nodes, network.config().layers);
-        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        let input = input(network.config(), dataset, &blocks)?;
         let pass = network.forward(&blocks, &input, Keep::Deletions, work);
         let predicted = |scores: &[f32]| {
             let class = loss::argmax(scores);
@@ -138,7 +139,7 @@ impl<'a> Probe<'a> {
             Some(same) if same.node == node => field.insert(same),
             _ => {
                 let blocks = builder.build(&[node], network.config().layers);
-                let input = Input::checked(dataset.features(), blocks.nodes())?;
+                let input = input(network.config(), dataset, &blocks)?;
                 field.insert(Field { node, blocks, input })
             }
         };

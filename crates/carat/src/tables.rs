@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use carat_graph::table::{Column, Table};
 use carat_graph::{Dataset, Split};
-use carat_nn::{Input, Keep, Network, Pass, WholeGraph, Workspace, loss};
+use carat_nn::{Keep, Network, Pass, WholeGraph, Workspace, loss};
 
 use crate::config::{check_width, one_graph};
 use crate::entity::EntityBlocks;
-use crate::{Error, Model, Task, metrics};
+use crate::inputs::check_inputs;
+use crate::{Error, Model, Task, input, metrics};
 
 /// Calls `visit` with the forward pass of every batch, in the order of nodes, or of graphs in a set.
 pub(crate) fn for_all_nodes(
@@ -34,7 +35,7 @@ fn for_all(
     let mut work = Workspace::default();
     for entities in entities.chunks(batch_size) {
         let blocks = builder.build(entities, network.config().layers);
-        let input = Input::checked(dataset.features(), blocks.nodes())?;
+        let input = input(network.config(), dataset, &blocks)?;
         visit(&network.forward(&blocks, &input, Keep::Deletions, &mut work));
     }
     Ok(())
@@ -85,7 +86,7 @@ fn rows_of_network<'a>(
     dataset: &'a Dataset,
     batch_size: usize,
 ) -> Result<Predictions<'a>, Error> {
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     let mut rows = Predictions::new(dataset, network.config().classes);
     let blocks = EntityBlocks::new(dataset, Task::of(dataset));
     for_all(network, dataset, blocks, dataset.num_entities(), batch_size, |pass| rows.add(pass.scores()))?;
@@ -210,7 +211,7 @@ pub fn with_split(table: Table, dataset: &Dataset, split: &Split) -> Result<Tabl
 /// One row per edge of the data, layer and head: src, dst, layer, head, alpha; of a set, the edge's graph comes first.
 /// Edges in the order of their ids.
 pub fn attention(network: &Network<f32>, dataset: &Dataset, batch_size: usize) -> Result<Table, Error> {
-    check_width(network.config().features, dataset)?;
+    check_inputs(network.config(), dataset)?;
     let (layers, heads) = (network.config().layers, network.config().heads);
     let rows = dataset.graph().num_edges() * layers * heads;
     let (mut src, mut dst) = (Vec::with_capacity(rows), Vec::with_capacity(rows));

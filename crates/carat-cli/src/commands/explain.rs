@@ -151,14 +151,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     };
     settings.check()?;
     let data = args.data.as_deref().map_or_else(|| common_data(&args, &base_config, &config), Ok)?;
-    if !same_graph(&base_config, &config) {
+    if !base_config.has_edges_of(&config) {
         return Err(Failure::input(
-            "the runs read different edges: undirected and self-loops must be the same in both to compare them",
+            "the runs read different edges: undirected, self-loops and edge-features must be the same in both to compare \
+             them",
         ));
     }
     let opened = config.open(Some(data), &args.data_folder.path())?;
     let (dataset, notes) = RunFolder::new(&args.car).prepare(&opened)?;
-    if RunFolder::new(&args.base).prepare(&opened)?.0.features() != dataset.features() {
+    if !RunFolder::new(&args.base).prepare(&opened)?.0.has_features_of(&dataset) {
         return Err(Failure::input(format!(
             "{} and {} read the features of {data} differently; compare runs with the same --normalise and --split",
             args.base.display(),
@@ -175,11 +176,6 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let files = write(&args, target, changes, &dataset, &report(&found, &runs))?;
     let printed = Printed { out: args.out.display().to_string(), files, runs, found };
     output::show(args.printed.json, &printed, || text(&printed, target))
-}
-
-/// True where both runs change the data's edges in the same way.
-fn same_graph(base: &TrainConfig, car: &TrainConfig) -> bool {
-    (base.data.undirected, base.data.self_loops) == (car.data.undirected, car.data.self_loops)
 }
 
 /// The dataset of both runs.

@@ -101,6 +101,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let folder = RunFolder::new(args.out.unwrap_or_else(|| default_folder(&config)));
     let dataset = config.open(None, &args.data_folder.path())?;
+    output::notes(config.unread_edge_features(&dataset).as_slice());
     let interrupted = interrupt::flag()?;
     let progress = Progress::new("epochs");
     let mut best = f64::INFINITY;

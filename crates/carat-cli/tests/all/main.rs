@@ -8,6 +8,7 @@ mod cal;
 mod car;
 mod data;
 mod demo;
+mod edge_features;
 mod effects;
 #[cfg(target_os = "linux")]
 mod errors;

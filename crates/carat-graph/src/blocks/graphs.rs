@@ -43,7 +43,7 @@ impl Blocks {
     #[must_use]
     pub fn copies_without(&self, edges: &[u32]) -> Self {
         let (mut nodes, mut offsets, mut graphs) = (Vec::new(), vec![0], vec![0]);
-        let (mut sources, mut ids) = (Vec::new(), Vec::new());
+        let (mut sources, mut origins) = (Vec::new(), Vec::new());
         for &edge in edges {
             let target = self.offsets.partition_point(|&first| first <= edge as usize) - 1;
             let targets = self.entity(self.entity_of(target));
@@ -52,7 +52,7 @@ impl Blocks {
             for row in self.offsets[targets.start..=targets.end].windows(2) {
                 for e in (row[0]..row[1]).filter(|&e| e != edge as usize) {
                     sources.push(renumbered(self.sources[e]));
-                    ids.push(self.edges[e]);
+                    origins.push(e as u32);
                 }
                 offsets.push(sources.len());
             }
@@ -60,7 +60,8 @@ impl Blocks {
             graphs.push(nodes.len());
         }
         let within = vec![nodes.len(); self.within.len()];
-        Self { graphs: Some(graphs), ..Self::finish(nodes, within, offsets, sources, ids) }
+        let copies = Self::finish(nodes, within, offsets, sources, self.ids_at(&origins));
+        Self { graphs: Some(graphs), origins, ..copies }
     }
 }
 

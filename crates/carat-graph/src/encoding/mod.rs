@@ -15,6 +15,7 @@
 
 mod classes;
 mod column;
+mod rows;
 mod scale;
 
 use std::path::Path;
@@ -25,8 +26,9 @@ use serde::{Deserialize, Serialize};
 pub use column::{ColumnEncoding, ColumnKind, MOST_CATEGORIES};
 pub use scale::{Normalise, Scale};
 
-use crate::raw_table::{RawColumn, RawTable};
-use crate::{CsrMatrix, DataError, Dataset, Features};
+use rows::Rows;
+
+use crate::{DataError, Dataset, EdgeFeatures, Features};
 
 /// What was learnt from training nodes about columns and classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct Encoding {
     /// Columns with names; empty where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     columns: Vec<ColumnEncoding>,
+    /// Columns of the edges; empty where networks read none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edges: Vec<ColumnEncoding>,
 }
 
 impl Encoding {
@@ -61,18 +66,14 @@ impl Encoding {
             least: None,
             scales: Vec::new(),
             columns: Vec::new(),
+            edges: Vec::new(),
         };
-        let centre = scale::can_centre(features);
-        if let Some(table) = dataset.table() {
-            let fit = |column| ColumnEncoding::fit(column, table.num_rows(), training, normalise);
-            encoding.columns = table.columns().iter().map(fit).collect();
+        let rows = Rows::of_nodes(dataset);
+        if rows.have_names() {
+            encoding.columns = rows.fit(training, normalise)?;
             encoding.features = encoding.columns.iter().map(ColumnEncoding::width).sum();
-        } else if let Some(names) = dataset.feature_names() {
-            let columns = scale::moments(features, training)?;
-            let number = |(name, column): (&String, &_)| ColumnEncoding::number(name, column, normalise, centre);
-            encoding.columns = names.iter().zip(&columns).map(number).collect();
         } else if normalise == Normalise::Standard {
-            let columns = scale::moments(features, training)?;
+            let (columns, centre) = (scale::moments(features, training)?, scale::can_centre(features));
             encoding.scales = columns.iter().map(|column| Scale::of(column, normalise, centre)).collect();
         }
         if normalise == Normalise::Row {
@@ -80,6 +81,20 @@ impl Encoding {
             encoding.least = Some(scale::smallest(&unscaled)?);
         }
         Ok(encoding)
+    }
+
+    /// The same that also encodes the features of edges: learnt from the in-edges of the nodes `training`, or from all
+    /// edges where these have none.
+    pub fn with_edges(mut self, dataset: &Dataset, training: &[u32], normalise: Normalise) -> Result<Self, DataError> {
+        let Some(features) = dataset.edge_features() else { return Ok(self) };
+        let mut edges: Vec<u32> =
+            training.iter().flat_map(|&node| dataset.graph().in_edges(node)).map(|edge| edge as u32).collect();
+        if edges.is_empty() {
+            edges = (0..features.num_rows() as u32).collect();
+        }
+        let rows = features.as_features();
+        self.edges = Rows::of_edges(dataset, &rows).fit(&edges, normalise.resolved_for_edges(dataset))?;
+        Ok(self)
     }
 
     /// How features are scaled; never [`Normalise::Auto`].
@@ -95,6 +110,18 @@ impl Encoding {
     /// The columns by name; empty where they have none.
     pub fn columns(&self) -> &[ColumnEncoding] {
         &self.columns
+    }
+
+    /// The columns of edges by name; empty where none are read.
+    pub fn edges(&self) -> &[ColumnEncoding] {
+        &self.edges
+    }
+
+    /// True where nothing of the data that this was learnt from changes.
+    pub fn keeps(&self, dataset: &Dataset) -> bool {
+        let unscaled = |column: &ColumnEncoding| column.plain_scale() == Some(Scale::NONE);
+        let keeps_edges = self.edges.is_empty() || dataset.edge_table().is_none();
+        self.normalise == Normalise::None && dataset.table().is_none() && keeps_edges && self.edges.iter().all(unscaled)
     }
 
     /// What users call the classes, where the training data told.
@@ -116,100 +143,33 @@ impl Encoding {
             parts.feature_names = Some(self.columns.iter().flat_map(ColumnEncoding::feature_names).collect());
         }
         parts.features = features;
+        if !self.edges.is_empty() {
+            let (edge_features, of_edges) = self.edges_of(dataset)?;
+            (parts.edge_features, parts.edge_table) = (Some(edge_features), None);
+            notes.extend(of_edges);
+        }
         self.relabel(&mut parts, &mut notes)?;
         parts.encoding = Some(Arc::new(self.clone()));
         Ok((Dataset::new(parts)?, notes))
     }
 
     fn features_of(&self, dataset: &Dataset) -> Result<(Features, Vec<String>), DataError> {
-        let features = dataset.features();
-        if self.columns.is_empty() {
-            return match self.scales.len() {
-                0 => Ok((features.clone(), Vec::new())),
-                columns if columns == features.num_columns() => {
-                    Ok((scale::scaled(features, &self.scales)?, Vec::new()))
-                }
-                columns => Err(width_error(columns, dataset)),
-            };
-        }
-        if let Some(table) = dataset.table() {
-            return self.features_of_table(table, dataset.name());
-        }
-        // Numbers without gaps, in the order of training or without names that tell the order, need no table.
-        let plain: Option<Vec<Scale>> = self.columns.iter().map(ColumnEncoding::plain_scale).collect();
-        let names = dataset.feature_names();
-        let in_order = names.is_none_or(|names| names.iter().eq(self.columns.iter().map(|column| &column.name)));
-        if let Some(scales) = plain.filter(|_| in_order) {
-            if features.num_columns() != scales.len() {
-                return Err(width_error(scales.len(), dataset));
-            }
-            let unscaled = scales.iter().all(|scale| *scale == Scale::NONE);
-            let features = if unscaled { features.clone() } else { scale::scaled(features, &scales)? };
-            return Ok((features, Vec::new()));
-        }
-        let Some(names) = names else {
-            let names = list(self.columns.iter().map(|column| column.name.as_str()));
+        Rows::of_nodes(dataset).encoded(&self.columns, &self.scales)
+    }
+
+    /// The features of the edges with these columns.
+    fn edges_of(&self, dataset: &Dataset) -> Result<(EdgeFeatures, Vec<String>), DataError> {
+        let Some(features) = dataset.edge_features() else {
             return Err(DataError::Invalid(format!(
-                "the columns of {} have no names, and the training data had {names}; give a folder of tables, or a file \
-                 converted from one",
-                dataset.name()
+                "the edges of {} have no features, and those of the training data had {}; columns are matched by name, \
+                 so add them",
+                dataset.name(),
+                list(self.edges.iter().map(|column| column.name.as_str()))
             )));
         };
-        features.check()?;
-        let table = RawTable::of_features(features, names);
-        self.features_of_table(&table, dataset.name())
-    }
-
-    fn features_of_table(&self, table: &RawTable, data: &str) -> Result<(Features, Vec<String>), DataError> {
-        let columns = self.matched(table, data)?;
-        let (rows, mut notes) = (table.num_rows(), Vec::new());
-        let mut offsets = vec![0usize; rows + 1];
-        for (encoding, column) in self.columns.iter().zip(&columns) {
-            let mut count = |row: u32, _: u32, _: f32| offsets[row as usize + 1] += 1;
-            encoding.encode(column, rows, &mut count, &mut |note| notes.push(note))?;
-        }
-        for row in 0..rows {
-            offsets[row + 1] += offsets[row];
-        }
-        let cells = offsets[rows];
-        let (mut next, mut places, mut values) = (offsets.clone(), vec![0u32; cells], vec![0.0f32; cells]);
-        let mut first = 0;
-        for (encoding, column) in self.columns.iter().zip(&columns) {
-            let mut put = |row: u32, feature: u32, value: f32| {
-                let at = &mut next[row as usize];
-                (places[*at], values[*at]) = (first + feature, value);
-                *at += 1;
-            };
-            encoding.encode(column, rows, &mut put, &mut |_| ())?;
-            first += encoding.width() as u32;
-        }
-        let matrix = CsrMatrix::new(first as usize, offsets, places, values)?;
-        Ok((Features::sparse(matrix)?.compacted(), notes))
-    }
-
-    /// The table's columns in the order of training.
-    fn matched<'a>(&self, table: &'a RawTable, data: &str) -> Result<Vec<&'a RawColumn>, DataError> {
-        let by_name: std::collections::HashMap<&str, &RawColumn> =
-            table.columns().iter().map(|column| (column.name.as_str(), column)).collect();
-        let known: std::collections::HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let missing: Vec<&str> =
-            self.columns.iter().map(|column| column.name.as_str()).filter(|name| !by_name.contains_key(name)).collect();
-        let new: Vec<&str> =
-            table.columns().iter().map(|column| column.name.as_str()).filter(|name| !known.contains(name)).collect();
-        match (missing.is_empty(), new.is_empty()) {
-            (true, true) => {
-                Ok(self.columns.iter().filter_map(|column| by_name.get(column.name.as_str()).copied()).collect())
-            }
-            (true, false) => Err(DataError::Invalid(format!(
-                "{data} has columns that the training data did not have: {}; leave them out",
-                list(new.into_iter())
-            ))),
-            (false, _) => Err(DataError::Invalid(format!(
-                "{data} lacks columns of the training data: {}{}; columns are matched by name, so add or rename them",
-                list(missing.into_iter()),
-                if new.is_empty() { String::new() } else { format!("; new are {}", list(new.into_iter())) }
-            ))),
-        }
+        let (encoded, notes) = Rows::of_edges(dataset, &features.as_features()).encoded(&self.edges, &[])?;
+        let names = self.edges.iter().flat_map(ColumnEncoding::feature_names).collect();
+        Ok((EdgeFeatures::of_features(names, &encoded)?, notes))
     }
 
     /// The text of its file.
@@ -222,7 +182,7 @@ impl Encoding {
         let damaged =
             |problem: String| DataError::malformed(path, format!("this is no encoding of columns: {problem}"));
         let encoding: Self = toml::from_str(text).map_err(|e| damaged(e.message().trim().to_string()))?;
-        encoding.columns.iter().try_for_each(ColumnEncoding::check).map_err(damaged)?;
+        encoding.columns.iter().chain(&encoding.edges).try_for_each(ColumnEncoding::check).map_err(damaged)?;
         let widths: usize = encoding.columns.iter().map(ColumnEncoding::width).sum();
         let fits = match (encoding.columns.len(), encoding.scales.len()) {
             (0, 0) => true,
@@ -235,14 +195,6 @@ impl Encoding {
         }
         Ok(encoding)
     }
-}
-
-fn width_error(columns: usize, dataset: &Dataset) -> DataError {
-    DataError::Invalid(format!(
-        "the model reads {columns} features per node, but {} has {}; give it data of the kind it was trained on",
-        dataset.name(),
-        dataset.features().num_columns()
-    ))
 }
 
 /// The first names of a list.

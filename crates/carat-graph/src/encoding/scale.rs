@@ -41,9 +41,21 @@ impl Normalise {
 
     /// What it means for a dataset; never [`Normalise::Auto`].
     pub fn resolved(self, dataset: &Dataset) -> Self {
+        self.resolved_for(dataset.features(), dataset.is_of_tables())
+    }
+
+    /// The same for the features of edges. Their rows are not divided by their sums.
+    pub fn resolved_for_edges(self, dataset: &Dataset) -> Self {
+        match (self, dataset.edge_features()) {
+            (Self::Row, _) | (_, None) => Self::None,
+            (choice, Some(edges)) => choice.resolved_for(&edges.as_features(), dataset.is_of_tables()),
+        }
+    }
+
+    fn resolved_for(self, features: &Features, are_of_tables: bool) -> Self {
         let is_switch = |value: &f32| *value == 0.0 || *value == 1.0;
-        match (self, dataset.features()) {
-            (Self::Auto, _) if dataset.is_of_tables() => Self::Standard,
+        match (self, features) {
+            (Self::Auto, _) if are_of_tables => Self::Standard,
             (Self::Auto, Features::Dense { values, .. }) if !values.iter().all(is_switch) => Self::Standard,
             (Self::Auto, _) => Self::None,
             (choice, _) => choice,

@@ -150,12 +150,18 @@ fn feature_columns(features: &Features) -> Vec<Vec<f32>> {
 
 fn edges_table(dataset: &Dataset) -> Result<Table, DataError> {
     let graph = dataset.graph();
-    let mut columns =
-        vec![("src".to_string(), Column::U32(graph.sources().to_vec())), ("dst".into(), Column::U32(graph.targets()))];
+    let ids = dataset.node_ids().map(|ids| Arc::new(ids.to_vec()));
+    let ends = |nodes: Vec<u32>| match &ids {
+        None => Column::U32(nodes),
+        Some(ids) => Column::Coded(nodes, ids.clone()),
+    };
+    let mut columns = vec![("src".to_string(), ends(graph.sources().to_vec())), ("dst".into(), ends(graph.targets()))];
     if let Some(spurious) = dataset.spurious() {
         columns.push(("spurious".into(), Column::U32(spurious.iter().map(u32::from).collect())));
     }
-    if let Some(features) = dataset.edge_features() {
+    if let Some(table) = dataset.edge_table() {
+        columns.extend(table.columns().iter().map(|column| raw_column(column, graph.num_edges())));
+    } else if let Some(features) = dataset.edge_features() {
         features.check()?;
         let width = features.num_columns();
         let column = |k: usize| features.values().iter().skip(k).step_by(width).copied().collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use carat_graph::readers::{folder, tudataset};
-use carat_graph::{Dataset, EdgeFeatures};
+use carat_graph::{Dataset, EdgeFeatures, Encoding, Normalise};
 
 /// A file's name and its text.
 type File<'a> = (&'a str, &'a str);
@@ -35,32 +35,97 @@ fn further_columns_of_a_table_are_features() {
     )
     .unwrap();
     let features = dataset.edge_features().unwrap();
-    assert_eq!(features.names(), ["amount", "amount?", "kind=card", "kind=cash", "recurring", "recurring?"]);
+    assert_eq!(
+        features.names(),
+        ["amount", "amount missing", "kind=card", "kind=cash", "recurring", "recurring missing"]
+    );
     assert_eq!(dataset.graph().edges().collect::<Vec<_>>(), [(1, 0), (0, 1), (2, 1)]);
-    // Of a -> b, which comes twice, the first row counts. A gap has the mean of its column, and a flag.
-    let mean = 139.0 / 3.0;
+    // Of a -> b, which comes twice, the first row counts. A gap has the mean of its column or its most frequent truth
+    // value, and a flag.
     assert_eq!(
         rows(features),
-        [[30.0, 0.0, 0.0, 1.0, 0.0, 0.0], [10.0, 0.0, 1.0, 0.0, 1.0, 0.0], [mean, 1.0, 1.0, 0.0, 1.0 / 3.0, 1.0]]
+        [[30.0, 0.0, 0.0, 1.0, 0.0, 0.0], [10.0, 0.0, 1.0, 0.0, 1.0, 0.0], [20.0, 1.0, 1.0, 0.0, 0.0, 1.0]]
     );
     assert!(read_folder("src,dst,spurious\na,b,0\n").unwrap().edge_features().is_none());
 }
 
+fn values(dataset: &Dataset) -> Vec<f32> {
+    dataset.edge_features().unwrap().values().to_vec()
+}
+
+const PAYMENTS: &str = "src,dst,amount,kind\na,b,10,card\nc,b,30,cash\nb,a,,wire\na,c,1e6,card\n";
+
 #[test]
-fn many_texts_share_columns() {
-    let lines: String = (0..80).map(|k| format!("a,b,text {k}\n")).collect();
-    let dataset = read_folder(&format!("src,dst,note\n{lines}b,a,text 0\n")).unwrap();
-    let features = dataset.edge_features().unwrap();
-    assert_eq!((features.num_columns(), &features.names()[31][..]), (32, "note#31"));
-    // Both edges have the first text.
-    assert_eq!(features.row(0), features.row(1));
-    assert_eq!(features.row(0).iter().sum::<f32>(), 1.0);
+fn columns_are_learnt_from_the_in_edges_of_training_nodes() {
+    let dataset = read_folder(PAYMENTS).unwrap();
+    let fitted = |training: &[u32]| {
+        let encoding = Encoding::fit(&dataset, training, Normalise::Auto).unwrap();
+        let encoding = encoding.with_edges(&dataset, training, Normalise::Auto).unwrap();
+        let text = encoding.to_toml().unwrap();
+        assert_eq!(Encoding::from_toml(&text, Path::new("encoding.toml")).unwrap(), encoding, "{text}");
+        encoding
+    };
+    // Node b has in-edges of 10 and 30: their mean is 20 and their deviation 10.
+    let encoding = fitted(&[1]);
+    let (encoded, notes) = encoding.apply(&dataset).unwrap();
+    let features = encoded.edge_features().unwrap();
+    assert_eq!(features.names(), ["amount", "kind=card", "kind=cash"]);
+    assert_eq!(rows(features), [[0.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [99_998.0, 1.0, 0.0]]);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].starts_with("edges: column 'amount' has 1 gaps, and had none in training"), "{notes:?}");
+    assert!(
+        notes[1].starts_with(
+            "edges: column 'kind': 1 rows have a text that the training data did not have, such as 'wire'"
+        )
+    );
+    assert!(encoded.edge_table().is_none() && !encoding.keeps(&dataset));
+    // Nobody trains: all edges count.
+    assert_eq!(fitted(&[]).edges().len(), 2);
+    assert!(fitted(&[]).apply(&dataset).unwrap().1.is_empty());
+
+    let other = |edges: &str| encoding.apply(&read_folder(edges).unwrap()).map_err(|e| e.to_string());
+    let shuffled = other("kind,dst,amount,src\ncash,b,10,c\n").unwrap().0;
+    assert_eq!(values(&shuffled), [-1.0, 0.0, 1.0]);
+    assert_eq!(
+        other("src,dst,amount,sort\na,b,1,cash\n").unwrap_err(),
+        "the table of edges of payments lacks columns of the training data: 'kind'; new are 'sort'; columns are matched \
+         by name, so add or rename them"
+    );
+    assert_eq!(
+        other("src,dst\na,b\n").unwrap_err(),
+        "the edges of payments have no features, and those of the training data had 'amount', 'kind'; columns are \
+         matched by name, so add them"
+    );
+    let error = other("src,dst,amount,kind\na,b,much,cash\n").unwrap_err();
+    assert!(error.starts_with("edges: column 'amount' has the value 'much'"), "{error}");
+}
+
+#[test]
+fn a_table_of_columns_is_about_edges_too_and_a_folder_keeps_their_table() {
+    let tables = [
+        ("nodes.csv", "id,label,f\na,0,1\nb,1,2\nc,0,3\n"),
+        ("edges.csv", "src,dst,code,note\na,b,01,x\nb,c,,y\n"),
+        ("columns.csv", "column,kind\ncode,text\nnote,ignore\n"),
+    ];
+    let folder = files(&tables);
+    let dataset = folder::read(folder.path(), "coded").unwrap();
+    assert_eq!(dataset.edge_features().unwrap().names(), ["code=01", "code missing"]);
+    let copies = tempfile::tempdir().unwrap();
+    let copy = copies.path().join("copy");
+    carat_graph::writers::folder::write(&dataset, &copy, carat_graph::table::TableFormat::Csv).unwrap();
+    let edges = fs::read_to_string(copy.join("edges.csv")).unwrap();
+    assert_eq!(edges, "src,dst,code\na,b,01\nb,c,\n");
+    assert_eq!(folder::read(&copy, "coded").unwrap().graph(), dataset.graph());
+    // What is known of edges follows them.
+    let both = dataset.undirected().unwrap();
+    let one = both.with_edges(&[false, false, false, true]).unwrap();
+    assert_eq!((rows(one.edge_features().unwrap()), one.edge_table().unwrap().num_rows()), (vec![&[1.0, 1.0][..]], 1));
 }
 
 #[test]
 fn columns_that_would_share_a_name_are_refused() {
     let error = read_folder("src,dst,k,k=x\na,b,x,1\nb,a,y,2\n").unwrap_err();
-    assert!(error.contains("edges.csv: two edge features are named 'k=x'"), "{error}");
+    assert!(error.contains(": two edge features are named 'k=x'"), "{error}");
 }
 
 #[test]

@@ -93,7 +93,10 @@ fn features_are_learnt_from_training_nodes_alone() {
     // The first of January 2024 was a Monday, and so was the eighth.
     assert_eq!((column("since weekday sine")[0], column("since weekday cosine")[3]), (0.0, 1.0));
     assert_eq!(notes.len(), 2, "{notes:?}");
-    assert!(notes[0].contains("'country': 1 rows have a text that no training node had, such as 'IT'"), "{notes:?}");
+    assert!(
+        notes[0].contains("'country': 1 rows have a text that the training data did not have, such as 'IT'"),
+        "{notes:?}"
+    );
     assert!(notes[1].contains("'vip' has 1 gaps, and had none in training: they count as true"), "{notes:?}");
 }
 
@@ -195,7 +198,7 @@ fn a_table_of_columns_says_what_the_cells_do_not() {
         with("column,kind\nzip,word\n"),
         "columns.csv:2: 'word' is no kind of column; choose number, boolean, date, text or ignore"
     );
-    assert_eq!(with("column,kind\nzap,text\n"), "nodes.csv: the table of nodes has no feature column 'zap'");
+    assert_eq!(with("column,kind\nzap,text\n"), "nodes.csv: no table has a feature column 'zap'");
     assert_eq!(
         with("column,kind\nref,date\n"),
         "nodes.csv:2: feature 'ref' is 'x1'; every feature must be a date like 2024-01-31"

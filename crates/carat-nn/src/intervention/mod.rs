@@ -27,8 +27,9 @@ use carat_graph::{Block, Blocks, Reach};
 use target_only::ThreadBuffers;
 
 use crate::buffer::Buffer;
+use crate::field::Field;
 use crate::layers::{LayerState, Original, TargetState, Targets};
-use crate::modules::{Mode, RowNodes};
+use crate::modules::RowNodes;
 use crate::network::Network;
 use crate::pass::{Buffers, Keep, Plan};
 use crate::real::Real;
@@ -77,6 +78,8 @@ pub(crate) struct Rerun<T> {
     row_of: Vec<u32>,
     /// The pass over the graph without some edges, or over copies of graphs.
     second: Buffers<T>,
+    /// Features of its edges.
+    edge_features: Vec<T>,
 }
 
 /// The nodes that each deletion affects, one deletion after another.
@@ -109,17 +112,16 @@ impl<T: Real> Network<T> {
     /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` must hold every layer's output.
     pub(crate) fn scores_without(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         deletions: &[Deletion],
-        mode: Mode,
         buffers: &mut Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
     ) {
-        let (layers, classes) = (self.config().layers, self.config().classes);
+        let (layers, classes, blocks) = (self.config().layers, self.config().classes, field.blocks);
         scores.resize(deletions.len() * classes, T::ZERO);
         if blocks.graphs().is_some() {
-            return self.graph_scores_without(blocks, deletions, mode, buffers, rerun, scores);
+            return self.graph_scores_without(field, deletions, buffers, rerun, scores);
         }
         // Deletions do not change the target's own encoding.
         let classifier = &self.places.classifier;
@@ -131,7 +133,7 @@ impl<T: Real> Network<T> {
         }));
         if target_only::change_only_targets(blocks, deletions) {
             let Rerun { own_scores, thread_buffers, .. } = rerun;
-            return self.target_only_scores(blocks, deletions, mode, buffers, own_scores, thread_buffers, scores);
+            return self.target_only_scores(field, deletions, buffers, own_scores, thread_buffers, scores);
         }
         let mut start = 0;
         while start < deletions.len() {
@@ -141,7 +143,7 @@ impl<T: Real> Network<T> {
                 edges += cost(&mut rerun.reach, blocks, deletions[end].target, layers.saturating_sub(2));
                 end += 1;
             }
-            self.rerun(blocks, &deletions[start..end], mode, buffers, rerun);
+            self.rerun(field, &deletions[start..end], buffers, rerun);
             let scores = &mut scores[start * classes..end * classes];
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(&deletions[start..end]) {
                 let row = deletion.target as usize * classes;
@@ -152,35 +154,37 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all); `blocks` are those without the edges.
+    /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all).
     pub(crate) fn scores_without_all(
         &self,
-        blocks: &Blocks,
-        mode: Mode,
+        field: Field<'_, T>,
+        edges: &[u32],
         buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
     ) {
+        let Rerun { second, edge_features, .. } = rerun;
+        let cut = field.blocks.without(edges);
         // Deletions do not change the encodings.
-        rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
-        rerun.second.h[0].clear();
-        rerun.second.h[0].extend_from_slice(&buffers.h[0]);
-        let plan = Plan { pair: self.pair(blocks), keep: Keep::Scores, mode };
-        self.forward_layers(blocks, plan, Some(&buffers.finished), &mut rerun.second);
-        scores.clone_from(&rerun.second.scores);
+        second.h.resize_with(self.config().layers + 1, Buffer::default);
+        second.h[0].clear();
+        second.h[0].extend_from_slice(&buffers.h[0]);
+        let plan = Plan { pair: self.pair(&cut), keep: Keep::Scores };
+        self.forward_layers(field.cut(&cut, edge_features), plan, Some(&buffers.finished), second);
+        scores.clone_from(&second.scores);
     }
 
     /// As [`Network::scores_without`], for graphs: computes a copy of the graph for every deletion.
     fn graph_scores_without(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         deletions: &[Deletion],
-        mode: Mode,
         buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut [T],
     ) {
-        let (hidden, classes) = (self.config().hidden, self.config().classes);
+        let (hidden, classes, blocks) = (self.config().hidden, self.config().classes, field.blocks);
+        let Rerun { second, edge_features, .. } = rerun;
         let size = |deletion: &Deletion| {
             let entity = blocks.entity_of(deletion.target as usize);
             blocks.entity(entity).len() + blocks.entity_edges(entity).len()
@@ -196,30 +200,24 @@ impl<T: Real> Network<T> {
             let now = &deletions[start..end];
             let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
             // Deletions do not change the encodings.
-            rerun.second.h.resize_with(self.config().layers + 1, Buffer::default);
-            let encoded = &mut rerun.second.h[0];
+            second.h.resize_with(self.config().layers + 1, Buffer::default);
+            let encoded = &mut second.h[0];
             encoded.clear();
             for deletion in now {
                 let nodes = blocks.entity(blocks.entity_of(deletion.target as usize));
                 encoded.extend_from_slice(&buffers.h[0][nodes.start * hidden..nodes.end * hidden]);
             }
-            let plan = Plan { pair: None, keep: Keep::Deletions, mode };
-            self.forward_layers(&copies, plan, Some(&buffers.finished), &mut rerun.second);
-            scores[start * classes..end * classes].copy_from_slice(&rerun.second.scores);
+            let plan = Plan { pair: None, keep: Keep::Deletions };
+            self.forward_layers(field.cut(&copies, edge_features), plan, Some(&buffers.finished), second);
+            scores[start * classes..end * classes].copy_from_slice(&second.scores);
             start = end;
         }
     }
 
     /// Leaves h' of every deletion's target in `rerun.out`. The last layer's affected nodes are these targets, one each.
-    fn rerun(
-        &self,
-        blocks: &Blocks,
-        deletions: &[Deletion],
-        mode: Mode,
-        buffers: &mut Buffers<T>,
-        rerun: &mut Rerun<T>,
-    ) {
+    fn rerun(&self, field: Field<'_, T>, deletions: &[Deletion], buffers: &mut Buffers<T>, rerun: &mut Rerun<T>) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
+        let Field { blocks, mode, .. } = field;
         rerun.before.clear();
         rerun.lost.clear();
         rerun.lost.extend(deletions.iter().map(|deletion| deletion.edge));
@@ -229,7 +227,7 @@ impl<T: Real> Network<T> {
             let reads_changed = rerun.plan(blocks, block, deletions, layers - 1 - l, sources);
             let in_place = rerun.gather(&buffers.h[l], sources, hidden);
             let (below, above) = buffers.h.split_at_mut(l + 1);
-            let layer = self.layer(l, &below[l], blocks, mode);
+            let layer = self.layer(l, &below[l], field);
             let LayerState { sources: state, targets: before_deletion, .. } = &mut buffers.states[l];
             if reads_changed {
                 self.attention.sources(layer, sources, state);

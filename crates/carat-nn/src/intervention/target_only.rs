@@ -9,8 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use carat_graph::Blocks;
 
 use super::Deletion;
+use crate::field::Field;
 use crate::layers::{LayerState, Original, TargetState, Targets};
-use crate::modules::{Mode, RowNodes};
+use crate::modules::RowNodes;
 use crate::network::Network;
 use crate::pass::Buffers;
 use crate::real::Real;
@@ -54,9 +55,8 @@ impl<T: Real> Network<T> {
     /// encoding.
     pub(super) fn target_only_scores(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         deletions: &[Deletion],
-        mode: Mode,
         buffers: &Buffers<T>,
         own_scores: &[T],
         thread_buffers: &mut Vec<ThreadBuffers<T>>,
@@ -66,7 +66,7 @@ impl<T: Real> Network<T> {
         thread_buffers.resize_with(rayon::current_num_threads() + 1, ThreadBuffers::default);
         let thread_buffers: Vec<Mutex<&mut ThreadBuffers<T>>> = thread_buffers.iter_mut().map(Mutex::new).collect();
         let classes = self.config().classes;
-        self.target_only_chunks(blocks, deletions).run(Rows::new(scores, classes), |range, scores| {
+        self.target_only_chunks(field.blocks, deletions).run(Rows::new(scores, classes), |range, scores| {
             let deletions = &deletions[range];
             let thread = rayon::current_thread_index().unwrap_or(thread_buffers.len() - 1);
             let mut own_buffers = thread_buffers[thread].lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl<T: Real> Network<T> {
                 let row = deletion.target as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
-            let last = self.target_only_outputs(blocks, deletions, mode, buffers, &mut own_buffers);
+            let last = self.target_only_outputs(field, deletions, buffers, &mut own_buffers);
             self.places.classifier.add_last_scores(self.parameters(), last, scores);
         });
     }
@@ -98,13 +98,13 @@ impl<T: Real> Network<T> {
     /// h' of every deletion's target.
     fn target_only_outputs<'a>(
         &self,
-        blocks: &Blocks,
+        field: Field<'_, T>,
         deletions: &[Deletion],
-        mode: Mode,
         buffers: &Buffers<T>,
         own_buffers: &'a mut ThreadBuffers<T>,
     ) -> &'a mut [T] {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
+        let Field { blocks, mode, .. } = field;
         let ThreadBuffers { targets, lost, offsets, sources, positions, own, out, sums, products, state } = own_buffers;
         let block = blocks.layer(layers - 1);
         targets.clear();
@@ -129,7 +129,7 @@ impl<T: Real> Network<T> {
         }
         let mut as_products = false;
         for l in 0..layers {
-            let layer = self.layer(l, &buffers.h[l], blocks, mode);
+            let layer = self.layer(l, &buffers.h[l], field);
             let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
             // Deletions do not change the first layer's inputs.
             let original = (l == 0).then_some(Original { state: before, block: blocks.layer(l), rows: targets, lost });

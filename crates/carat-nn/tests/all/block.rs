@@ -1,6 +1,6 @@
 //! The block: gradients against differences, and deletions against passes without the edge, for random settings.
 
-use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels};
+use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, EdgeFeatures, Features, Graph, Labels};
 use carat_nn::{
     Activation, AttentionKind, BlockConfig, ClassifierInput, GcnConfig, GcnNetwork, GcnNorm, Input, Join, Keep,
     Labelled, Masks, Network, NetworkConfig, Norm, Pass, Residual, WholeGraph, Workspace, check,
@@ -26,25 +26,27 @@ fn blocks_settings() -> impl Strategy<Value = BlockConfig> {
 }
 
 fn network_settings() -> impl Strategy<Value = NetworkConfig> {
-    (blocks_settings(), select(&AttentionKind::ALL[..]), 1usize..5).prop_map(|(block, arch, layers)| NetworkConfig {
+    let kinds = (select(&AttentionKind::ALL[..]), 1usize..5, select(&[0, 1, 3][..]));
+    (blocks_settings(), kinds).prop_map(|(block, (arch, layers, edge_features))| NetworkConfig {
         arch,
         features: 4,
         hidden: 6,
         heads: 2,
         layers,
         classes: 3,
-        edge_features: 0,
+        edge_features,
         block,
     })
 }
 
-fn edges() -> impl Strategy<Value = Vec<(u32, u32)>> {
-    proptest::collection::vec((0..NODES, 0..NODES), 4..24)
+/// Edges, and whether self-loops are added.
+fn edges() -> impl Strategy<Value = (Vec<(u32, u32)>, bool)> {
+    (proptest::collection::vec((0..NODES, 0..NODES), 4..24), any::<bool>())
 }
 
-fn graph(edges: &[(u32, u32)]) -> Graph {
+fn graph((edges, loops): &(Vec<(u32, u32)>, bool)) -> Graph {
     let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
-    Graph::from_edges(NODES as usize, &src, &dst).unwrap()
+    Graph::from_edges(NODES as usize, &src, &dst).unwrap().with_self_loops(*loops)
 }
 
 /// Dense features, or sparse ones.
@@ -52,6 +54,18 @@ fn features(sparse: bool) -> Features {
     let value = |i: usize| if sparse && i % 5 > 0 { 0.0 } else { (5.0 * i as f32 + 1.0).sin() };
     let dense = Features::dense(NODES as usize, 4, (0..NODES as usize * 4).map(value).collect()).unwrap();
     if sparse { dense.compacted() } else { dense }
+}
+
+/// What a network of these sizes reads of some blocks.
+fn input(config: NetworkConfig, graph: &Graph, blocks: &Blocks, sparse: bool) -> Input<f64> {
+    let input = Input::new(&features(sparse), blocks.nodes());
+    if config.edge_features == 0 {
+        return input;
+    }
+    let names = (0..config.edge_features).map(|k| format!("column {k}")).collect();
+    let values = (0..graph.num_edges() * config.edge_features).map(|v| (7.0 * v as f32 + 2.0).cos());
+    let rows = EdgeFeatures::new(names, values.collect::<Vec<f32>>()).unwrap();
+    input.with_edge_features(&rows.of_blocks(graph, blocks).unwrap())
 }
 
 fn gradients_are_right(network: &mut Network<f64>, blocks: &Blocks, input: &Input<f64>, labels: &[u32]) {
@@ -83,7 +97,7 @@ proptest! {
         let mut network = Network::<f64>::new(config, 3).unwrap();
         move_values(&mut network);
         let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2, 5, 7], config.layers);
-        let input = Input::new(&features(sparse), blocks.nodes()).with_columns();
+        let input = input(config, &graph, &blocks, sparse).with_columns();
         gradients_are_right(&mut network, &blocks, &input, &[0, 1, 2, 0]);
     }
 
@@ -93,25 +107,41 @@ proptest! {
         let mut network = Network::<f64>::new(config, 3).unwrap();
         move_values(&mut network);
         let blocks = BlockBuilder::new(&graph).build(&[0, 1, 2, 5], config.layers);
-        let input = Input::new(&features(false), blocks.nodes());
+        let input = input(config, &graph, &blocks, false);
         prop_assert!(check::deletions(&network, &blocks, &input) < 1e-9);
         let worst = check::training_deletions(&mut network, &blocks, &input, Masks::new(5, 1));
         prop_assert!(worst < 1e-9, "{worst:e}");
     }
 
     #[test]
+    fn many_deletions_together_equal_a_pass_without_the_edges(config in network_settings(), edges in edges()) {
+        let graph = graph(&edges);
+        let mut network = Network::<f64>::new(config, 3).unwrap();
+        move_values(&mut network);
+        let blocks = BlockBuilder::new(&graph).sample(&[0, 1, 2, 5], &[2, 3, 3, 3][..config.layers], 7);
+        let input = input(config, &graph, &blocks, false);
+        let every_third: Vec<u32> = (0..blocks.edge_ids().len() as u32).step_by(3).collect();
+        let cut = blocks.without(&every_third);
+        let (mut work, mut found) = (Workspace::default(), Vec::new());
+        network.forward(&blocks, &input, Keep::Scores, &mut work).scores_without_all(&every_third, &mut found);
+        let input = input.of_cut(&blocks, &cut);
+        let pass = network.forward(&cut, &input, Keep::Scores, &mut work);
+        prop_assert!(found.iter().zip(pass.scores()).all(|(found, expected)| (found - expected).abs() < 1e-9));
+    }
+
+    #[test]
     fn graphs_are_classified_with_the_block(config in network_settings(), edges in edges()) {
         // Graphs of four and of five nodes.
-        let within: Vec<(u32, u32)> = edges.into_iter().filter(|(i, j)| (*i < 4) == (*j < 4)).collect();
+        let within = edges.0.into_iter().filter(|(i, j)| (*i < 4) == (*j < 4)).collect();
         let labels = Labels::new(vec![Some(0), Some(2)], 3).unwrap();
-        let mut parts = DatasetParts::new("set", graph(&within), features(false), labels);
+        let mut parts = DatasetParts::new("set", graph(&(within, edges.1)), features(false), labels);
         parts.graph_offsets = Some(vec![0, 4, NODES]);
         let set = Dataset::new(parts).unwrap();
         let blocks =
             BlockBuilder::new(set.graph()).build_graphs(set.graph_set().unwrap(), &[1, 0], config.layers);
         let mut network = Network::<f64>::new(config, 3).unwrap();
         move_values(&mut network);
-        let input = Input::new(set.features(), blocks.nodes());
+        let input = input(config, set.graph(), &blocks, false);
         gradients_are_right(&mut network, &blocks, &input, &[2, 0]);
         prop_assert!(check::deletions(&network, &blocks, &input) < 1e-9);
         prop_assert!(check::training_deletions(&mut network, &blocks, &input, Masks::new(5, 1)) < 1e-9);
@@ -133,7 +163,7 @@ proptest! {
 
 #[test]
 fn training_moves_running_statistics_and_a_file_keeps_them() {
-    let graph = graph(&[(0, 1), (1, 2), (2, 0), (3, 0), (4, 5), (5, 4)]);
+    let graph = graph(&(vec![(0, 1), (1, 2), (2, 0), (3, 0), (4, 5), (5, 4)], false));
     let block = BlockConfig { norm: Norm::Batch, dropout: 0.5, ..BlockConfig::default() };
     let config = NetworkConfig { features: 4, hidden: 6, heads: 2, layers: 2, classes: 3, block, ..Default::default() };
     let mut network = Network::<f32>::new(config, 3).unwrap();

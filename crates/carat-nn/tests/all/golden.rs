@@ -1,7 +1,7 @@
 //! Logits, attention, loss and gradients against PyG's, for exactly PyG's weights. `tools/golden` makes the files.
 
 use crate::support::{Golden, close, compare_gradient, data_dir, network, small_graph, small_set};
-use carat_graph::{BlockBuilder, Blocks, Dataset};
+use carat_graph::{BlockBuilder, Blocks, Dataset, EdgeFeatures};
 use carat_nn::{AttentionKind, Input, Keep, Network, NetworkConfig, Pass, Workspace};
 
 const LOGITS: f64 = 1e-4;
@@ -10,6 +10,15 @@ const HIDDEN: usize = 8;
 
 /// Name, shape and values.
 type Named = (String, Vec<usize>, Vec<f32>);
+
+/// What training reads of some blocks, features of edges included where the data has some.
+fn input(dataset: &Dataset, blocks: &Blocks) -> Input<f32> {
+    let input = Input::for_training(dataset.features(), blocks.nodes());
+    match dataset.edge_features() {
+        None => input,
+        Some(features) => input.with_edge_features(&features.of_blocks(dataset.graph(), blocks).unwrap()),
+    }
+}
 
 /// The gradient of the mean training loss, per parameter in PyG's order, and the loss itself.
 fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<Named>) {
@@ -21,7 +30,7 @@ fn gradients(network: &Network<f32>, dataset: &Dataset) -> (f64, Vec<Named>) {
 
 /// The same of the first entities of some blocks.
 fn gradients_on(network: &Network<f32>, dataset: &Dataset, blocks: &Blocks, labels: &[u32]) -> (f64, Vec<Named>) {
-    let input = Input::for_training(dataset.features(), blocks.nodes());
+    let input = input(dataset, blocks);
     let mut work = Workspace::default();
     let mut pass = network.forward(blocks, &input, Keep::Deletions, &mut work);
     let loss = pass.loss_and_gradient(labels);
@@ -71,6 +80,38 @@ fn a_small_graph_with_every_awkward_shape() {
         for (name, _, found) in gradients {
             let expected = golden.floats(&format!("grad.{name}"));
             compare_gradient(&found, &expected, &format!("{what} {name}"));
+        }
+    }
+}
+
+#[test]
+fn edges_with_features_and_self_loops_with_their_means() {
+    let (plain, ..) = small_graph();
+    let mut parts = plain.into_parts();
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    parts.edge_features = Some(EdgeFeatures::new(names, Golden::open("small_edges").floats("edge_attr")).unwrap());
+    let plain = Dataset::new(parts).unwrap();
+    for (arch, loops) in AttentionKind::ALL.into_iter().flat_map(|arch| [(arch, false), (arch, true)]) {
+        // PyG's transformer adds no self-loops.
+        if loops && arch == AttentionKind::Transformer {
+            continue;
+        }
+        let name = format!("small_edges_{arch}{}", if loops { "_loops" } else { "" });
+        let golden = Golden::open(&name);
+        let dataset = plain.clone().with_self_loops(loops).unwrap();
+        let sizes = NetworkConfig { arch, features: 12, hidden: HIDDEN, heads: 3, layers: 2, ..Default::default() };
+        let network: Network<f32> = network(NetworkConfig { classes: 4, edge_features: 3, ..sizes }, &golden, None);
+        let blocks = Blocks::whole(dataset.graph(), 2);
+        let (input, mut work) = (input(&dataset, &blocks), Workspace::default());
+        let pass = network.forward(&blocks, &input, Keep::Scores, &mut work);
+        for (found, expected) in pass.scores().iter().zip(golden.floats("logits")) {
+            close(*found, expected, LOGITS, &format!("{name} logits"));
+        }
+        let (loss, gradients) = gradients(&network, &dataset);
+        close(loss as f32, golden.floats("loss")[0], 1e-5, &format!("{name} loss"));
+        assert!(gradients.iter().any(|(parameter, ..)| parameter == "layers.1.lin_edge.weight"));
+        for (parameter, _, found) in gradients {
+            compare_gradient(&found, &golden.floats(&format!("grad.{parameter}")), &format!("{name} {parameter}"));
         }
     }
 }

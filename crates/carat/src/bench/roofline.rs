@@ -68,10 +68,10 @@ pub fn roofline(
 ) -> Result<Roofline, Error> {
     let plain = config.clone().lambda(Lambda::new(0.0));
     let step_ms = super::step(dataset, split, &plain, least, time)?.step_ms;
-    let sizes = config.sizes(dataset.features().num_columns(), dataset.labels().num_classes());
+    let sizes = config.network_for(dataset);
     let network = Network::<f32>::new(sizes, config.seed)?;
     let mut costs = Vec::new();
-    training_batches(dataset, split, &plain).for_each(1, |batch| {
+    training_batches(dataset, split, &plain, sizes).for_each(1, |batch| {
         // All kinds that a configuration can name state their cost.
         costs = network.step_costs(&batch.blocks, &batch.input).unwrap_or_default();
         Ok::<bool, Error>(false)

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use carat_graph::Dataset;
+use carat_graph::{Dataset, EdgeFeatures};
 
-use crate::{Error, TrainConfig};
+use crate::{Error, ModelKind, TrainConfig};
 
 impl TrainConfig {
     /// Opens the run's data, or the data that `other` names, as the run reads it: see [`TrainConfig::prepare_edges`].
@@ -33,6 +33,32 @@ impl TrainConfig {
     pub fn edges_are_prepared(&self, dataset: &Dataset) -> bool {
         let graph = dataset.graph();
         (!self.data.undirected || graph.is_undirected()) && self.data.self_loops == graph.adds_self_loops()
+    }
+
+    /// True where both settings make the same edges of the same data, and read the features of edges or do not.
+    pub fn has_edges_of(&self, other: &Self) -> bool {
+        let edges = |config: &Self| (config.data.undirected, config.data.self_loops, config.data.edge_features);
+        edges(self) == edges(other)
+    }
+
+    /// The features of the data's edges that attention reads; `None` where there are none, or where it reads none.
+    pub fn edge_features_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a EdgeFeatures> {
+        dataset.edge_features().filter(|_| self.data.edge_features && self.model == ModelKind::Attention)
+    }
+
+    /// What the user should know about features of edges that the run does not read.
+    pub fn unread_edge_features(&self, dataset: &Dataset) -> Option<String> {
+        let features = dataset.edge_features().filter(|_| self.edge_features_of(dataset).is_none())?;
+        let (name, count) = (dataset.name(), features.num_columns());
+        Some(match self.model {
+            ModelKind::Attention => format!(
+                "the edges of {name} have features ({count}), which attention does not read; --edge-features lets it"
+            ),
+            model => format!(
+                "the edges of {name} have features ({count}), which a {model} does not read; a network with attention \
+                 does (--model attention)"
+            ),
+        })
     }
 
     /// Refuses data that is not as the settings want it.

@@ -30,7 +30,8 @@ pub use groups::{Group, GroupMembers};
 pub use properties::{Properties, Property};
 pub use tables::nodes_table;
 
-use crate::config::{check_classes, check_width, one_graph};
+use crate::config::{check_classes, one_graph};
+use crate::inputs::check_inputs;
 use crate::{EffectSettings, Error, Task, TrainConfig, effects, mean_attention};
 
 /// Settings of [`explain`].
@@ -171,7 +172,7 @@ pub fn explain(
     settings.check()?;
     one_graph(dataset)?;
     for network in [base, car] {
-        check_width(network.config().features, dataset)?;
+        check_inputs(network.config(), dataset)?;
         check_classes(network.config().classes, dataset)?;
     }
     let (first, second) = (base.config().classes, car.config().classes);

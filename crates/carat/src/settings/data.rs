@@ -1,6 +1,6 @@
 //! The data and the split.
 
-use super::checks::{adds_own_loops, folds, never, self_loops, split_ratio};
+use super::checks::{adds_own_loops, folds, never, self_loops, split_ratio, with_own_attention};
 use super::macros::settings;
 use crate::{Normalise, Task};
 
@@ -17,6 +17,9 @@ settings! {
         /// Let every node attend to itself. Self-loops are no edges of the data then: none is deleted or listed in a
         /// table.
         self_loops: bool = false, "self-loops" "true|false", check self_loops, unused adds_own_loops, late true;
+        /// Let attention read the features of edges, where the data has some: the columns of edges.csv besides src and
+        /// dst, edge_attr in a .npz file, edge labels of graphs.
+        edge_features: bool = false, "edge-features" "true|false", unused with_own_attention, late true;
         /// Which of the data's splits, or which seeded one where it has none.
         split: usize = 0, "split" "N";
         /// Make seeded stratified splits with these shares instead of the data's own.

@@ -120,7 +120,7 @@ fn a_run_keeps_what_it_reads_and_nothing_else() {
     assert_eq!(read_by(&plain), but(&unused));
     let whole_graph = ["arch", "batch-size", "fanout", "self-loops"];
     let unused: Vec<&str> = regulariser().chain(whole_graph).collect();
-    let of_attention = ["join", "attention-dropout"];
+    let of_attention = ["edge-features", "join", "attention-dropout"];
     assert_eq!(read_by(&gcn), but(&[&unused[..], &of_attention, &["heads", "lambda1", "lambda2"]].concat()));
     let block = ["residual", "norm", "activation", "classifier", "dropout", "input-dropout"];
     assert_eq!(read_by(&cal), but(&[&unused[..], &of_attention, &block, &["gcn-norm", "class-weights"]].concat()));

@@ -3,6 +3,7 @@
 #[path = "../../../carat-nn/tests/support/mod.rs"]
 mod support;
 
+mod edge_features;
 mod edges;
 mod effects;
 mod graphs;

@@ -19,8 +19,8 @@ use crate::output::show;
   carat data info my-folder              with edges.csv and nodes.csv
 
 For a folder of tables there is a line per column: its missing values, and what 'carat train' makes of it with \
---normalise standard, its default for folders. Scales and categories are those of the training nodes of the first \
-split, or of all nodes if the data has no split.")]
+--normalise standard, its default for folders; so there is for every feature of edges. Scales and categories are those \
+of the training nodes of the first split and of their in-edges, or of all nodes if the data has no split.")]
 pub struct Args {
     /// A name from 'carat data list', or a path to a .npz or .carat file or a folder
     #[arg(value_name = "NAME|PATH")]

@@ -32,6 +32,8 @@ pub struct Statistics {
     class_sizes: Vec<ClassSize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     columns: Vec<ColumnInfo>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edge_columns: Vec<ColumnInfo>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -55,6 +57,7 @@ impl Statistics {
     pub fn of(dataset: &Dataset) -> Result<Self, DataError> {
         let sizes =
             dataset.splits().iter().map(|s| SplitSizes { train: s.train.len(), val: s.val.len(), test: s.test.len() });
+        let [columns, edge_columns] = columns::columns(dataset)?;
         Ok(Self {
             name: dataset.name().to_string(),
             graphs: dataset.graph_set().map(|set| set.num_graphs()),
@@ -72,7 +75,8 @@ impl Statistics {
             self_loops: dataset.graph().edges().filter(|(src, dst)| src == dst).count(),
             merged_edges: dataset.merged_edges(),
             class_sizes: class_sizes(dataset),
-            columns: columns::columns(dataset)?,
+            columns,
+            edge_columns,
         })
     }
 
@@ -101,10 +105,13 @@ impl Statistics {
             lines.push(("edge features", self.edge_features_text()));
         }
         lines.push(("class sizes", self.classes_text()));
-        match self.columns.is_empty() {
-            true => aligned(&lines),
-            false => format!("{}\n{}", aligned(&lines), columns::text(&self.columns)),
+        let mut text = aligned(&lines);
+        for (heading, columns) in [("column", &self.columns), ("edge column", &self.edge_columns)] {
+            if !columns.is_empty() {
+                text.push_str(&format!("\n{}", columns::text(heading, columns)));
+            }
         }
+        text
     }
 
     fn classes_text(&self) -> String {

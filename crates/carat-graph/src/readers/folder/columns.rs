@@ -1,4 +1,4 @@
-//! The feature columns of the table of nodes: what kind each is, and their values.
+//! The feature columns of the table of nodes or of edges: what kind each is, and their values.
 //!
 //! A column is of numbers, of dates or of truth values where all its cells are. One with text in it is text, unless at
 //! least half of its cells are numbers or dates: then the others are taken for mistakes. The optional table `columns`
@@ -54,12 +54,12 @@ impl GivenKinds {
     }
 
     /// Refuses names that are not among these feature columns.
-    pub(super) fn check(&self, path: &Path, features: &[&str]) -> Result<(), DataError> {
-        let mut unknown: Vec<&String> = self.0.keys().filter(|name| !features.contains(&name.as_str())).collect();
+    pub(super) fn check(&self, path: &Path, features: &[&String]) -> Result<(), DataError> {
+        let mut unknown: Vec<&String> = self.0.keys().filter(|name| !features.contains(name)).collect();
         unknown.sort_unstable();
         match unknown.first() {
             None => Ok(()),
-            Some(name) => Err(DataError::malformed(path, format!("the table of nodes has no feature column '{name}'"))),
+            Some(name) => Err(DataError::malformed(path, format!("no table has a feature column '{name}'"))),
         }
     }
 
@@ -169,10 +169,10 @@ impl FeatureColumns {
         Self { places: places.to_vec(), sniffs, offsets: vec![0], at: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds the next row.
-    pub(super) fn add(&mut self, row: &Row<'_>) {
-        for (k, (sniff, &place)) in self.sniffs.iter_mut().zip(&self.places).enumerate() {
-            if let Some(value) = sniff.add(row, row.cell(place)).filter(|value| *value != 0.0) {
+    /// Adds the next row, of which `cell` has the cell of every column.
+    pub(super) fn add<'a>(&mut self, row: &Row<'_>, cell: impl Fn(usize) -> Cell<'a>) {
+        for (k, sniff) in self.sniffs.iter_mut().enumerate() {
+            if let Some(value) = sniff.add(row, cell(k)).filter(|value| *value != 0.0) {
                 self.at.push(k as u32);
                 self.values.push(value);
             }

@@ -33,7 +33,8 @@ struct Roles {
 }
 
 impl Roles {
-    fn of(file: &RowFile, path: &Path, kinds: &GivenKinds) -> Result<Self, DataError> {
+    /// `others` are columns that kinds may be given for, too.
+    fn of(file: &RowFile, path: &Path, kinds: &GivenKinds, others: &[String]) -> Result<Self, DataError> {
         let (id, label) = (file.require("id")?, file.find("label"));
         let (name, year, authors) = (file.find("name"), file.find("year"), file.find("authors"));
         let mut taken = vec![false; file.columns().len()];
@@ -61,7 +62,7 @@ impl Roles {
             (one, _) => one.into_iter().chain(numbered.into_values()).collect(),
         };
         let mut features: Vec<usize> = (0..taken.len()).filter(|&at| !taken[at]).collect();
-        kinds.check(path, &features.iter().map(|&at| file.columns()[at].as_str()).collect::<Vec<_>>())?;
+        kinds.check(path, &features.iter().map(|&at| &file.columns()[at]).chain(others).collect::<Vec<_>>())?;
         features.retain(|&at| kinds.of(&file.columns()[at]) != Some(Kind::Ignore));
         if features.is_empty() {
             return Err(DataError::malformed(path, "there is no feature column; give each node at least one number"));
@@ -76,9 +77,15 @@ fn split_number(column: &str) -> Option<usize> {
 }
 
 impl Nodes {
-    pub(super) fn read(path: &Path, classes: Option<Classes>, kinds: &GivenKinds) -> Result<Self, DataError> {
+    /// Reads the table; `kinds` may be of columns of the `others`, too.
+    pub(super) fn read(
+        path: &Path,
+        classes: Option<Classes>,
+        kinds: &GivenKinds,
+        others: &[String],
+    ) -> Result<Self, DataError> {
         let file = RowFile::open(path)?;
-        let roles = Roles::of(&file, path, kinds)?;
+        let roles = Roles::of(&file, path, kinds, others)?;
         let header = file.columns().to_vec();
         let every_column: Vec<usize> = (0..header.len()).collect();
 
@@ -114,7 +121,7 @@ impl Nodes {
             for (split, &at) in splits.iter_mut().zip(&roles.splits) {
                 add_to_split(split, node, row, at, &header[at])?;
             }
-            features.add(row);
+            features.add(row, |k| row.cell(roles.features[k]));
             Ok(())
         })?;
 
