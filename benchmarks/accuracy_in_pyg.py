@@ -25,7 +25,8 @@ class Data:
             self.is_dense = "x" in file
             self.x = torch.from_numpy(file["x"] if self.is_dense else from_csr(file)).float()
             self.edge_index = torch.from_numpy(file["edge_index"].astype(np.int64))
-            self.edge_attr = torch.from_numpy(file["edge_attr"]).float() if "edge_attr" in file else None
+            reads_edges = setting(config, "edge-features") and "edge_attr" in file
+            self.edge_attr = torch.from_numpy(file["edge_attr"]).float() if reads_edges else None
             self.y = torch.from_numpy(file["y"].astype(np.int64))
             self.classes = int(file["num_classes"])
             self.offsets = torch.from_numpy(file["graph_offsets"]) if "graph_offsets" in file else None

@@ -34,6 +34,7 @@ DEFAULTS = {
     "normalise": "none",
     "undirected": False,
     "self-loops": False,
+    "edge-features": False,
     "optimiser": "adam",
     "weight-decay": 0.0,
     "schedule": "none",

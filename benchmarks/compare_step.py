@@ -3,8 +3,8 @@
     cargo build --release
     python benchmarks/compare_step.py [--car] [--preset strong]
 
-Without a preset it is the paper's network. With `--car` every command times its plain step and its step with causal attention regularisation (CAR), and there is a
-second table.
+Without a preset it is the paper's network. With `--car` every command times its plain step and its step with causal
+attention regularisation (CAR), and there is a second table.
 
 carat and PyG take turns (A B C A B C ...); each figure is the median over the turns of each turn's median step. Turns
 do not make a busy machine fair: PyG's threads wait by spinning and lose far more than carat's. So the work of other

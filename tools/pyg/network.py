@@ -1,11 +1,11 @@
 """The networks of carat in PyTorch Geometric (PyG), parameter for parameter.
 
     h      = drop(act(W1 drop_in(x) + b1))                        encoder
-    h'     = drop(act(norm(attention(h) + residual(h))))          L attention layers, F -> F, heads averaged or side by side
-    logits = W2 h' + b2, or W2 act([h || h']) + b2                classifier, of a node or summed over the nodes of a graph
+    h'     = drop(act(norm(attention(h) + residual(h))))          L attention layers, F -> F, heads averaged or joined
+    logits = W2 h' + b2, or W2 act([h || h']) + b2                classifier, of a node or summed over a graph's nodes
 
-Without a `Block` this is the paper's network: no dropout, residual, norm or activation between layers, and LeakyReLUs of
-slope 0.01 in the encoder and before a classifier that reads [h || h'].
+Without a `Block` this is the paper's network: no dropout, residual, norm or activation between layers, and LeakyReLUs
+of slope 0.01 in the encoder and before a classifier that reads [h || h'].
 
 Attention may read features of edges (`edge_dim`), and let every node attend to itself (`self_loops`).
 
@@ -45,7 +45,8 @@ class Block:
         return cls(**{field: config[name] for field, name in names.items() if name in config})
 
 
-# Attention layers of `width` columns; `heads` says the rest as PyG's arguments do. PyG's transformer adds no self-loops.
+# Attention layers of `width` columns; `heads` says the rest as PyG's arguments do. PyG's transformer adds no
+# self-loops.
 KINDS = {
     "gat": lambda width, heads, self_loops: GATConv(width, **heads, add_self_loops=self_loops),
     "gatv2": lambda width, heads, self_loops: GATv2Conv(width, **heads, add_self_loops=self_loops),
@@ -73,7 +74,9 @@ class Network(torch.nn.Module):
     """Classifier of one attention kind (`gat`, `gatv2` or `transformer`), or with graph convolutions. Of nodes, or of
     graphs where `forward` is told the graph of each node and how many graphs there are."""
 
-    def __init__(self, kind, features, classes, hidden=100, heads=3, layers=2, block=Block(), edge_dim=None, self_loops=False):
+    def __init__(
+        self, kind, features, classes, hidden=100, heads=3, layers=2, block=Block(), edge_dim=None, self_loops=False
+    ):
         super().__init__()
         layer = (KINDS | CONVOLUTIONS).get(kind)
         if layer is None:
