@@ -30,13 +30,15 @@ def refuse(message):
     raise SystemExit(2)
 
 
-def setting(config, name):
-    """A value of config.toml by name, at the top or in one of its tables."""
-    tables = [config] + [value for value in config.values() if isinstance(value, dict)]
-    for table in tables:
-        if name in table:
-            return table[name]
-    refuse(f"config.toml has no '{name}'")
+def check_data(config, x):
+    """Refuses runs whose settings change the data: their networks have met other features or edges than PyG does."""
+    for name in ("undirected", "self-loops"):
+        if config.get(name, False):
+            refuse(f"the run has {name}; train on data that is so already")
+    how = config.get("normalise", "none")
+    is_scaled = not bool(((x == 0) | (x == 1)).all()) if how == "auto" else how != "none"
+    if is_scaled:
+        refuse("the run scales its features; train with --normalise none")
 
 
 def read_columns(path):
@@ -95,22 +97,16 @@ def main():
     arguments = parser.parse_args()
 
     config = tomllib.loads((arguments.run / "config.toml").read_text())
-    data = load(arguments.data or setting(config, "data"), arguments.data_dir)
+    data = load(arguments.data or config["data"], arguments.data_dir)
+    check_data(config, data.x)
     weights = load_file(arguments.run / "model.safetensors")
-    network = Network(
-        setting(config, "arch"),
-        features=data.x.shape[1],
-        classes=weights["classifier.bias"].shape[0],
-        hidden=setting(config, "hidden"),
-        heads=setting(config, "heads"),
-        layers=setting(config, "layers"),
-    )
+    network = Network.of_config(config, data.x.shape[1], weights["classifier.bias"].shape[0])
     try:
         network.load_state_dict(weights, strict=True)
     except RuntimeError as error:
         refuse(error)
     # f64, so that what is measured is carat's rounding alone.
-    network.double()
+    network.double().eval()
     with torch.no_grad():
         logits, attention = network.forward_with_attention(data.x.double(), data.edge_index)
 
