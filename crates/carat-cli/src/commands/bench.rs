@@ -45,12 +45,12 @@ struct Step {
 /// Compare a plain training step with the fastest that this machine allows
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  carat bench roofline --data cora
-  carat bench roofline --data cora --arch gatv2 --hidden 200 --heads 5 --json
+  carat bench roofline --data cora --preset paper
+  carat bench roofline --data cora --preset paper --arch gatv2 --hidden 200 --heads 5 --json
 
-Counts the operations and bytes that each phase of a step needs at least, and divides them by this machine's rate of \
-matrix products and its memory bandwidth, both measured with the same threads. The larger of the two times bounds a \
-phase. The step's distance is its measured time over the sum of the bounds; only noise can make it less than 1.")]
+Counts the operations and bytes that each phase of a step of the paper's network needs at least, and divides them by \
+this machine's rate of matrix products and its memory bandwidth, both measured with the same threads. The larger of \
+the two times bounds a phase. The step's distance is its measured time over the sum of the bounds; only noise can make it less than 1.")]
 struct RooflineArgs {
     #[command(flatten)]
     timed: Timed,

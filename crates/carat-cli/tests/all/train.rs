@@ -266,4 +266,8 @@ fn bench_step_prints_one_document() {
     let report: Value = serde_json::from_str(&text).unwrap();
     assert!(report["step_ms"].as_f64().unwrap() > 0.0);
     assert!(report["peak_memory_mb"].as_f64().unwrap() > 0.0);
+    let roofline = ["bench", "roofline", "--data", &graph, "--steps", "3", "--seconds", "0", "--preset"];
+    let bound = succeed(&[&roofline[..], &["paper", "--json"]].concat());
+    assert!(serde_json::from_str::<Value>(&bound).unwrap()["bound_ms"].as_f64().unwrap() > 0.0);
+    support::assert_fails(&carat(&[&roofline[..], &["strong"]].concat()), 2, &["give --preset paper"]);
 }

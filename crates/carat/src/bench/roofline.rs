@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::attention_learner::training_batches;
+use crate::settings::BlockSettings;
 use crate::{Error, Lambda, TrainConfig};
 
 /// A phase of the step: its work, and how long that takes at best.
@@ -66,6 +67,9 @@ pub fn roofline(
     least: usize,
     time: Duration,
 ) -> Result<Roofline, Error> {
+    if config.block != BlockSettings::default() || config.data.edge_features {
+        return Err(Error::Config("a roofline counts the paper's networks only; give --preset paper".into()));
+    }
     let plain = config.clone().lambda(Lambda::new(0.0));
     let step_ms = super::step(dataset, split, &plain, least, time)?.step_ms;
     let sizes = config.network_for(dataset);
