@@ -58,8 +58,8 @@ pub struct Args {
     /// Number of candidates, in place of --minutes
     #[arg(long, value_name = "N", conflicts_with = "minutes", value_parser = clap::value_parser!(u32).range(1..))]
     candidates: Option<u32>,
-    /// What to search, a TOML file [default: attention, sizes, what stands around layers, dropout, learning rate, weight
-    /// decay, and how edges and features are read]
+    /// What to search, a TOML file [default: attention, sizes, what stands around layers, dropout, learning rate,
+    /// weight decay, and how edges and features are read]
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
     /// The validation figure that decides: accuracy, auc, f1, loss, or auto (auc with two classes or a very large one,
