@@ -101,9 +101,6 @@ impl Search<'_> {
             if kept.len() > 1 {
                 repetitions = self.repeat(&mut candidates, &kept, repetitions..wanted, limits)?;
             }
-            if repetitions < wanted {
-                break;
-            }
         }
         candidates.sort_by(|a, b| b.scores.len().cmp(&a.scores.len()).then(b.score().total_cmp(&a.score())));
         Ok(candidates)
