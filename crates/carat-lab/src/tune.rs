@@ -4,8 +4,8 @@
 //! best ninth nine times, so that most of the time goes to what is promising. The first candidate is what the user
 //! would have without a search. It stays to the end, so that the winner is never worse than it on validation.
 //!
-//! A [`Search`] sees validation scores alone (see [`score()`]); a [`Comparison`] measures its winner on test entities, by runs that the
-//! search did not make.
+//! A [`Search`] sees validation scores alone (see [`score()`]). A [`Comparison`] measures its winner on test entities,
+//! by runs that the search did not make.
 
 mod candidate;
 mod comparison;

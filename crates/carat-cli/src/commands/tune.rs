@@ -58,7 +58,8 @@ pub struct Args {
     /// Number of candidates, in place of --minutes
     #[arg(long, value_name = "N", conflicts_with = "minutes", value_parser = clap::value_parser!(u32).range(1..))]
     candidates: Option<u32>,
-    /// What to search, a TOML file [default: about twenty settings of the network and its training]
+    /// What to search, a TOML file [default: attention, sizes, what stands around layers, dropout, learning rate,
+    /// weight decay, and how edges and features are read]
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
     /// The validation figure that decides: accuracy, auc, f1, loss, or auto (auc with two classes or a very large one,
@@ -95,17 +96,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
     output::check_folder(&args.out)?;
     output::check_folder_of("--store", &args.store)?;
     let space = args.read_space()?;
-    let selects = |config: TrainConfig| match args.figure {
-        Select::Auto => config,
-        _ if args.train.is_given("select") => config,
-        figure => config.select(figure),
-    };
-    let base = selects(args.train.config(None)?);
-    let tuned = args.train.over_tuned(&base)?.map(selects);
+    let asked = args.train.config(None)?;
     let is_fixed = |name: &str| args.train.is_given(name) || name == "select" && args.figure != Select::Auto;
 
-    let datasets = sweep::open_datasets(std::slice::from_ref(&base), &args.data_folder.path())?;
-    let dataset = opened(&datasets, &base)?;
+    let datasets = sweep::open_datasets(std::slice::from_ref(&asked), &args.data_folder.path())?;
+    let dataset = opened(&datasets, &asked)?;
+    let adapted = |config: TrainConfig| {
+        // Under its own name a scale is the same candidate as under auto.
+        let config = config.clone().normalise(config.data.normalise.resolved(dataset));
+        let selects = args.figure != Select::Auto && !args.train.is_given("select");
+        if selects { config.select(args.figure) } else { config }
+    };
+    let tuned = args.train.over_tuned(&asked)?.map(adapted);
+    let base = adapted(asked);
     let task = |config: &TrainConfig| config.task_for(dataset).map(|_| ());
     task(&base)?;
     let split = base.choose_split(dataset)?;

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use carat::TrainConfig;
 use carat::metrics::Metric;
 use carat_lab::sweep::{Event, described};
+use carat_report::format::counted;
 
 use super::Progress;
 
@@ -59,7 +60,7 @@ impl SweepProgress {
         match event {
             Event::Planned { runs, done } => {
                 (state.total, state.done) = (*runs, *done);
-                self.progress.print(&format!("{}{runs} runs, {done} of them in the store", state.title));
+                self.progress.print(&format!("{}{}, {done} of them in the store", state.title, counted(*runs, "run")));
                 self.progress.start(*done as u64, *runs as u64);
             }
             Event::Elsewhere(runs) => state.done += runs,

@@ -1,8 +1,8 @@
 //! The search: rounds of candidates, then successive halving over repetitions.
 //!
 //! Candidates come in rounds of [`ROUND`]. Every second one is drawn from the space, and the others change one of the
-//! best of earlier rounds; those of the first round change the base. So the sequence of candidates depends on the seed alone, and time only
-//! decides how far it goes. A search that goes on after a kill takes the same way.
+//! best of earlier rounds; those of the first round change the base. So the sequence of candidates depends on the seed
+//! alone, and time only decides how far it goes. A search that goes on after a kill takes the same way.
 
 use std::time::{Duration, Instant};
 
@@ -100,9 +100,6 @@ impl Search<'_> {
             let kept = best(&candidates, candidates.len().div_ceil(one_in));
             if kept.len() > 1 {
                 repetitions = self.repeat(&mut candidates, &kept, repetitions..wanted, limits)?;
-            }
-            if repetitions < wanted {
-                break;
             }
         }
         candidates.sort_by(|a, b| b.scores.len().cmp(&a.scores.len()).then(b.score().total_cmp(&a.score())));

@@ -78,11 +78,6 @@ impl Space {
         self
     }
 
-    /// The names of the settings.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
     /// A value for every setting.
     pub(super) fn draw(&self, random: &mut ChaCha8Rng) -> Table {
         self.0.iter().map(|(name, values)| (name.clone(), values.draw(random))).collect()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use carat::metrics::{Metric, RunFigures};
 use carat::{Error, Preset, TrainConfig};
+use carat_graph::Dataset;
 use carat_graph::generators::{PlantedConfig, planted};
 
 use super::search::Evaluate;
@@ -25,11 +26,26 @@ fn by_width(runs: &[TrainConfig]) -> Vec<Option<Score>> {
     runs.iter().map(|run| Some(run.network.hidden as f64 + 0.1 * run.seed as f64 + run.block.dropout)).collect()
 }
 
+fn graph() -> Dataset {
+    planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() }).unwrap()
+}
+
+fn draws(space: Space) -> Draws<'static> {
+    Draws::new(&strong(), space, &|_| Ok(())).unwrap()
+}
+
 fn search(budget: Budget, evaluate: &Evaluate<'_>) -> Result<Vec<Candidate>, Error> {
-    let draws = Draws::new(&strong(), Space::built_in()?, &|_| Ok(()))?;
-    let dataset = planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() })?;
-    let repetitions = Repetitions::of(&strong(), &dataset, false);
-    Search { draws, tuned: None, repetitions, budget, evaluate }.run()
+    search_by(draws(Space::built_in().unwrap()), None, budget, evaluate)
+}
+
+fn search_by(
+    draws: Draws<'_>,
+    tuned: Option<TrainConfig>,
+    budget: Budget,
+    evaluate: &Evaluate<'_>,
+) -> Result<Vec<Candidate>, Error> {
+    let repetitions = Repetitions::of(&strong(), &graph(), false);
+    Search { draws, tuned, repetitions, budget, evaluate }.run()
 }
 
 #[test]
@@ -94,11 +110,8 @@ fn settings_that_are_known_for_the_dataset_come_second() {
         first.borrow_mut().extend_from_slice(runs);
         Ok(by_width(runs))
     };
-    let draws = Draws::new(&strong(), Space::built_in().unwrap(), &|_| Ok(())).unwrap();
-    let dataset = planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() }).unwrap();
-    let repetitions = Repetitions::of(&strong(), &dataset, false);
-    let (tuned, budget) = (Some(strong().hidden(512)), Budget::Candidates(2));
-    let candidates = Search { draws, tuned, repetitions, budget, evaluate: &evaluate }.run().unwrap();
+    let draws = draws(Space::built_in().unwrap());
+    let candidates = search_by(draws, Some(strong().hidden(512)), Budget::Candidates(2), &evaluate).unwrap();
     assert_eq!(first.borrow()[..2], [strong(), strong().hidden(512)]);
     assert_eq!(candidates.iter().map(|c| c.origin).collect::<Vec<_>>(), [Origin::Tuned, Origin::Base]);
 }
@@ -164,11 +177,7 @@ fn what_is_given_is_not_searched() {
         _ => Ok(()),
     };
     let draws = Draws::new(&strong(), space.clone(), &refuses_narrow).unwrap();
-    let dataset = planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() }).unwrap();
-    let repetitions = Repetitions::of(&strong(), &dataset, false);
-    let evaluate = |_: Stage, runs: &[TrainConfig], _: Limits| Ok(by_width(runs));
-    let budget = Budget::Candidates(100);
-    let candidates = Search { draws, tuned: None, repetitions, budget, evaluate: &evaluate }.run().unwrap();
+    let candidates = search_by(draws, None, Budget::Candidates(100), &|_, runs, _| Ok(by_width(runs))).unwrap();
     // Two widths and four numbers of heads, one of which is the base.
     assert_eq!(candidates.len(), 2 * 4);
 
@@ -184,12 +193,8 @@ fn what_is_given_is_not_searched() {
 #[test]
 fn ranges_hold_their_ends() {
     let text = "layers = { from = 2, to = 4, scale = 'linear' }\nlr = { from = 0.001, to = 0.1, scale = 'log' }";
-    let draws = Draws::new(&strong(), space(text).unwrap(), &|_| Ok(())).unwrap();
-    let dataset = planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() }).unwrap();
-    let repetitions = Repetitions::of(&strong(), &dataset, false);
-    let evaluate = |_: Stage, runs: &[TrainConfig], _: Limits| Ok(by_width(runs));
-    let budget = Budget::Candidates(150);
-    let candidates = Search { draws, tuned: None, repetitions, budget, evaluate: &evaluate }.run().unwrap();
+    let draws = draws(space(text).unwrap());
+    let candidates = search_by(draws, None, Budget::Candidates(150), &|_, runs, _| Ok(by_width(runs))).unwrap();
     let count = |layers| candidates.iter().filter(|c| c.config.network.layers == layers).count();
     assert_eq!(count(2) + count(3) + count(4), 150);
     assert!([2, 3, 4].iter().all(|&layers| count(layers) > 20));
@@ -200,7 +205,7 @@ fn ranges_hold_their_ends() {
 
 #[test]
 fn repetitions_go_over_splits_first_and_fresh_ones_are_others() {
-    let dataset = planted(&PlantedConfig { nodes: 50, ..PlantedConfig::default() }).unwrap();
+    let dataset = graph();
     let places = |config: &TrainConfig, is_given| {
         let repetitions = Repetitions::of(config, &dataset, is_given);
         let run = |config: TrainConfig| (config.data.split, config.seed);

@@ -64,6 +64,9 @@ fn leaderboard(printed: &Printed<'_>) -> String {
         };
         text.push_str(&hanging(&format!("{line}  "), settings));
     }
+    if candidates.len() > 1 && candidates[0].repetitions == 1 {
+        text.push_str("Time was over before the best were repeated; more --minutes make the choice surer.\n");
+    }
     text
 }
 
