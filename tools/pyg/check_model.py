@@ -97,20 +97,18 @@ def main():
     config = tomllib.loads((arguments.run / "config.toml").read_text())
     data = load(arguments.data or setting(config, "data"), arguments.data_dir)
     weights = load_file(arguments.run / "model.safetensors")
-    network = Network(
-        setting(config, "arch"),
-        features=data.x.shape[1],
-        classes=weights["classifier.bias"].shape[0],
-        hidden=setting(config, "hidden"),
-        heads=setting(config, "heads"),
-        layers=setting(config, "layers"),
-    )
+    for name in ("undirected", "self-loops"):
+        if config.get(name):
+            refuse(f"runs with {name} are not compared; write the graph with 'carat data convert' first")
+    if config.get("normalise", "none") not in ("none", "auto"):
+        refuse("runs with scaled features are not compared")
+    network = Network.of_config(config, data.x.shape[1], weights["classifier.bias"].shape[0])
     try:
         network.load_state_dict(weights, strict=True)
     except RuntimeError as error:
         refuse(error)
-    # f64, so that what is measured is carat's rounding alone.
-    network.double()
+    # f64, so that what is measured is carat's rounding alone; predictions drop nothing.
+    network.double().eval()
     with torch.no_grad():
         logits, attention = network.forward_with_attention(data.x.double(), data.edge_index)
 
