@@ -17,6 +17,7 @@ Every run is kept in a JSON file (`--results`) as it comes; a script that was st
 
 import argparse
 import csv
+import hashlib
 import json
 import math
 import os
@@ -214,7 +215,9 @@ def main():
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks/results/accuracy.json")
     arguments = parser.parse_args()
     results = Results(arguments.results)
-    version = subprocess.run([arguments.carat, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    # Another binary, or other settings in the file, are other runs.
+    files = [arguments.carat, *([arguments.settings] if arguments.settings else [])]
+    version = " ".join(hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12] for file in files)
     of_pyg = 0 if arguments.no_pyg else arguments.pyg_runs or arguments.runs
 
     print(HEAD, flush=True)
@@ -225,7 +228,7 @@ def main():
             ours, theirs = [], []
             for number, flags in enumerate(runs_of(data, arguments.runs)):
                 flags = chosen + flags
-                key = f"{version}, {figure}: {' '.join([data, *flags])}"
+                key = f"carat {version}, {figure}: {' '.join([data, *flags])}"
                 run = results.get(key, lambda: train_carat(arguments, data, flags, figure))
                 ours.append(run["test"])
                 if number < of_pyg:

@@ -105,7 +105,7 @@ def main():
         network.load_state_dict(weights, strict=True)
     except RuntimeError as error:
         refuse(error)
-    # f64, so that what is measured is carat's rounding alone.
+    # f64, so that what is measured is carat's rounding alone; predictions drop nothing.
     network.double().eval()
     with torch.no_grad():
         logits, attention = network.forward_with_attention(data.x.double(), data.edge_index)
