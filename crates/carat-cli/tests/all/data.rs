@@ -108,7 +108,7 @@ fn list_shows_every_dataset_and_whether_it_is_here() {
     let empty = tempfile::tempdir().unwrap();
     let listing = json(empty.path(), &["data", "list"]);
     let rows = listing["datasets"].as_array().unwrap();
-    assert_eq!(rows.len(), 12);
+    assert_eq!(rows.len(), 19);
     assert!(rows.iter().all(|row| row["present"] == false));
     assert!(stdout(empty.path(), &["data", "list"]).contains("1,166,243"));
     // The catalogue's figures are those of the files.

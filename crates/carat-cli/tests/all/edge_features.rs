@@ -25,7 +25,20 @@ fn export(folder: &Path, header: &str, row: impl Fn(&str, u32, u32, &str) -> Str
     std::fs::write(folder.join("edges.csv"), edges).unwrap();
 }
 
-const SIZES: [&str; 8] = ["--layers", "1", "--hidden", "16", "--epochs", "80", "--patience", "80"];
+const SIZES: [&str; 12] = [
+    "--layers",
+    "1",
+    "--hidden",
+    "16",
+    "--epochs",
+    "80",
+    "--patience",
+    "80",
+    "--weight-decay",
+    "0.0005",
+    "--dropout",
+    "0.2",
+];
 
 struct Bank {
     folder: tempfile::TempDir,

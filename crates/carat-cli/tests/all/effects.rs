@@ -52,10 +52,17 @@ fn effects_are_what_predictions_on_the_cut_graph_say() {
     let (graph, edges) = (folder.join("graph.npz"), edges());
     write(&graph, &edges);
     let data = graph.display().to_string();
-    for (arch, layers, exponent) in [("gat", "1", "degree"), ("gatv2", "2", "one"), ("transformer", "3", "degree")] {
-        let run = folder.join(arch).display().to_string();
+    for (arch, layers, exponent, preset, norm) in [
+        ("gat", "1", "degree", "paper", "none"),
+        ("gatv2", "2", "one", "paper", "none"),
+        ("transformer", "3", "degree", "paper", "none"),
+        ("gat", "2", "degree", "strong", "layer"),
+        ("gatv2", "3", "one", "strong", "batch"),
+    ] {
+        let run = folder.join(format!("{arch}-{preset}")).display().to_string();
         let sizes = ["--hidden", "6", "--heads", "2", "--epochs", "8", "--patience", "8", "--temperature", "0.4"];
         let settings = ["--arch", arch, "--layers", layers, "--exponent", exponent, "--lambda", "1"];
+        let settings = [&settings[..], &["--preset", preset, "--norm", norm]].concat();
         stdout(folder, &[&["train", "--data", &data, "--out", &run], &sizes[..], &settings].concat());
         let out = folder.join("effects.csv");
         let file = out.display().to_string();
@@ -80,7 +87,7 @@ fn effects_are_what_predictions_on_the_cut_graph_say() {
             let without = losses(folder, &run, &cut, &classes)[dst as usize];
             let with = with[dst as usize];
             let near = |found: f64, expected: f64| (found - expected).abs() < 2e-4 * expected.max(0.05);
-            let what = format!("{arch} ({src}, {dst})");
+            let what = format!("{arch}, {preset} ({src}, {dst})");
             assert!(near(row["loss"], with) && near(row["loss_without"], without), "{what}: {row:?}, {with} {without}");
             assert!(near(row["rho"], row["loss_without"] / row["loss"]), "{what}: {row:?}");
             assert!(near(row["rho"], without / with), "{what}: {row:?}");

@@ -18,8 +18,8 @@ fn every_edge_has_its_attention_effect_and_properties() {
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "names command the terminal: {said}");
 
     let edges = rows(&Path::new(&out).join("edges.csv"));
-    let header = "src,dst,base,car,change,rank,effect,effect_rank,src_degree,dst_degree,same_class,similarity,\
-                  year_gap,self_citation,anchor,narrow\n";
+    let header = "src,src_id,dst,dst_id,base,car,change,rank,effect,effect_rank,src_degree,dst_degree,same_class,\
+                  similarity,year_gap,self_citation,anchor,narrow\n";
     assert!(std::fs::read_to_string(Path::new(&out).join("edges.csv")).unwrap().starts_with(header));
     let means = |run: &str| {
         let file = pair.path("attention.csv");
@@ -70,7 +70,7 @@ fn hostile_names_are_text_in_every_file() {
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(page.contains("&lt;script&gt;hacked=1&lt;/script&gt;"));
     let nodes = std::fs::read_to_string(folder.join("nodes.csv")).unwrap();
-    assert!(nodes.starts_with("node,label,class,name,year,authors\n"));
+    assert!(nodes.starts_with("node,id,label,class,name,year,authors\n"));
     assert!(nodes.contains(&format!("'{FORMULA}")) && !nodes.contains(&format!(",{FORMULA}")), "{nodes}");
     for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -97,7 +97,7 @@ fn one_file_alone_and_other_formats() {
         said.contains("Not compared: causal effect, because effects were not measured.") && said.contains(" edges -> ")
     );
     let table = std::fs::read_to_string(pair.path("edges.csv")).unwrap();
-    assert!(table.starts_with("src,dst,base,car,change,rank,src_degree,"));
+    assert!(table.starts_with("src,src_id,dst,dst_id,base,car,change,rank,src_degree,"));
     explain("again.csv", &["--no-effects", "--threads", "3"]);
     assert_eq!(table, std::fs::read_to_string(pair.path("again.csv")).unwrap(), "threads change nothing");
     explain("page.html", &["--no-effects"]);
