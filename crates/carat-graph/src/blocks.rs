@@ -418,6 +418,7 @@ mod tests {
                 prop_assert_eq!(block.in_neighbours(j), &left[..]);
             }
             prop_assert_eq!(cut.edge_ids().len() + removed.len(), blocks.edge_ids().len());
+            prop_assert_eq!(blocks.ids_at(cut.origins()), cut.edge_ids());
         }
 
         #[test]

@@ -1,5 +1,5 @@
-//! A table of nodes or edges as its file has it: named columns of numbers, truth values, dates or text, any of which may have
-//! gaps. [`crate::Encoding`] makes features of it.
+//! A table of nodes or edges as its file has it: named columns of numbers, truth values, dates or text, any of which
+//! may have gaps. [`crate::Encoding`] makes features of it.
 
 use crate::dates::{format_date, parse_date};
 use crate::{DataError, Features};

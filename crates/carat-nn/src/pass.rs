@@ -158,7 +158,7 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         // A network that reads no edge features takes inputs that have some.
         let edge_features = if network.config().edge_features > 0 { input.edge_features() } else { &[] };
         let width = blocks.edge_ids().len() * network.config().edge_features;
-        assert_eq!(edge_features.len(), width, "the edge features are for other blocks");
+        assert_eq!(edge_features.len(), width, "the input lacks the edge features of these blocks");
         let plan = Plan { pair: network.pair(blocks), keep };
         let mut pass = Self { network, field: Field { blocks, edge_features, mode }, input, plan, work };
         T::forward(&mut pass);

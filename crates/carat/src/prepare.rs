@@ -62,7 +62,8 @@ impl TrainConfig {
             return Ok(());
         }
         Err(Error::Config(format!(
-            "normalise is {normalise}, but the features of {} were scaled by {done}; call carat::prepare before training",
+            "normalise is {normalise}, but the features of {} were scaled by {done}; call carat::prepare before \
+             training",
             dataset.name()
         )))
     }

@@ -153,8 +153,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let data = args.data.as_deref().map_or_else(|| common_data(&args, &base_config, &config), Ok)?;
     if !base_config.has_edges_of(&config) {
         return Err(Failure::input(
-            "the runs read different edges: undirected, self-loops and edge-features must be the same in both to compare \
-             them",
+            "the runs read different edges: undirected, self-loops and edge-features must be the same in both to \
+             compare them",
         ));
     }
     let opened = config.open(Some(data), &args.data_folder.path())?;

@@ -135,6 +135,7 @@ mod tests {
             let edges: Vec<u32> = (0..blocks.edge_ids().len() as u32).collect();
             let copies = blocks.copies_without(&edges);
             prop_assert_eq!(copies.num_entities(), edges.len());
+            prop_assert_eq!(blocks.ids_at(copies.origins()), copies.edge_ids());
             for (copy, &edge) in edges.iter().enumerate() {
                 let one = blocks.without(&[edge]);
                 let offsets = blocks.layer(0).offsets();

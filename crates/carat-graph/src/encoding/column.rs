@@ -235,8 +235,8 @@ impl ColumnEncoding {
                 let count = codes.iter().filter(unseen).count();
                 if let Some(&example) = codes.iter().find(unseen) {
                     note(format!(
-                        "column '{}': {count} rows have a text that the training data did not have, such as '{}'; all its \
-                         features are 0 there",
+                        "column '{}': {count} rows have a text that the training data did not have, such as '{}'; all \
+                         its features are 0 there",
                         self.name, distinct[example as usize]
                     ));
                 }

@@ -81,8 +81,8 @@ impl<'a> Rows<'a> {
         let Some(names) = self.names else {
             let names = list(columns.iter().map(|column| column.name.as_str()));
             return Err(DataError::Invalid(format!(
-                "the columns of {} have no names, and the training data had {names}; give a folder of tables, or a file \
-                 converted from one",
+                "the columns of {} have no names, and the training data had {names}; give a folder of tables, or a \
+                 file converted from one",
                 self.of
             )));
         };
@@ -152,8 +152,8 @@ impl<'a> Rows<'a> {
     fn width_error(&self, columns: usize) -> DataError {
         let (of, found) = (&self.of, self.features.num_columns());
         DataError::Invalid(format!(
-            "the model reads {columns} features per node, but {of} has {found}; give it data of the kind it was trained \
-             on"
+            "the model reads {columns} features per node, but {of} has {found}; give it data of the kind it was \
+             trained on"
         ))
     }
 }

@@ -5,7 +5,7 @@
 //! | `nodes` | `id` (text or number); optional `label`, `name`, `year`, `authors`, `split`; all others are features |
 //! | `edges` | `src`, `dst`; optional `spurious`; all others are features of the edges |
 //! | `classes`, optional | `label`: every class, in the order of the class numbers |
-//! | `columns`, optional | `column`, `kind`: number, boolean, date, text or ignore, where the cells of a feature do not say |
+//! | `columns`, optional | `column`, `kind`: number, boolean, date, text or ignore, where cells do not say |
 //!
 //! `authors` are names with `;` between them. Instead of `split` there may be `split_0`, `split_1` and so on.
 //!

@@ -88,8 +88,8 @@ fn columns_are_learnt_from_the_in_edges_of_training_nodes() {
     assert_eq!(values(&shuffled), [-1.0, 0.0, 1.0]);
     assert_eq!(
         other("src,dst,amount,sort\na,b,1,cash\n").unwrap_err(),
-        "the table of edges of payments lacks columns of the training data: 'kind'; new are 'sort'; columns are matched \
-         by name, so add or rename them"
+        "the table of edges of payments lacks columns of the training data: 'kind'; new are 'sort'; columns are \
+         matched by name, so add or rename them"
     );
     assert_eq!(
         other("src,dst\na,b\n").unwrap_err(),

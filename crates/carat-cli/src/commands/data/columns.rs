@@ -23,8 +23,8 @@ pub struct ColumnInfo {
     becomes: String,
 }
 
-/// The columns of nodes and those of edges, as training on the first split sees them, or on all nodes where the data has
-/// no split. Empty for data without named columns.
+/// The columns of nodes and those of edges, as training on the first split sees them, or on all nodes where the data
+/// has no split. Empty for data without named columns.
 pub fn columns(dataset: &Dataset) -> Result<[Vec<ColumnInfo>; 2], DataError> {
     let (table, edge_table) = (dataset.table(), dataset.edge_table());
     if dataset.feature_names().is_none() && table.is_none() && dataset.edge_features().is_none() {

@@ -101,8 +101,8 @@ impl EdgeFile {
         }
     }
 
-    /// Visits every edge in order: its source, its target, whether it is marked as spurious, and its row, where features
-    /// come last.
+    /// Visits every edge in order: its source, its target, whether it is marked as spurious, and its row, where
+    /// features come last.
     fn for_each(
         self,
         ids: &Ids,
