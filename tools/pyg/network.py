@@ -1,11 +1,11 @@
 """The networks of carat in PyTorch Geometric (PyG), parameter for parameter.
 
-    h      = drop(act(W1 drop_in(x) + b1))                        encoder
-    h'     = drop(act(norm(attention(h) + residual(h))))          L attention layers, F -> F, heads averaged or side by side
-    logits = W2 h' + b2, or W2 act([h || h']) + b2                classifier, of a node or summed over the nodes of a graph
+    h      = drop(act(W1 drop_in(x) + b1))                 encoder
+    h'     = drop(act(norm(attention(h) + residual(h))))   L attention layers, F -> F, heads averaged or side by side
+    logits = W2 h' + b2, or W2 act([h || h']) + b2         classifier, of a node or summed over the nodes of a graph
 
-Without a `Block` this is the paper's network: no dropout, residual, norm or activation between layers, and LeakyReLUs of
-slope 0.01 in the encoder and before a classifier that reads [h || h'].
+Without a `Block` this is the paper's network: no dropout, residual, norm or activation between layers, and LeakyReLUs
+of slope 0.01 in the encoder and before a classifier that reads [h || h'].
 
 The names and shapes of `state_dict` are those of carat's `model.safetensors`, so weights move both ways with
 `load_state_dict(..., strict=True)`. Batch norm's `num_batches_tracked`, which carat does not count, is left out.
