@@ -4,7 +4,9 @@
 //! every row becomes a node, and for each column `c` of `by` the rows with the same text in it, in their order, are a
 //! chain r_0, r_1, ... in which
 //!
-//!     r_k <-> r_j    where 0 < k - j <= nearest
+//! ```text
+//! r_k <-> r_j    where 0 < k - j <= nearest
+//! ```
 //!
 //! A bound on neighbours keeps a common text, such as a country, from joining everything with everything: there are at
 //! most `2 nearest` edges into a row for each column.

@@ -33,7 +33,7 @@ use crate::pass::{Keep, LayerAttention, Pass, Workspace};
 use crate::whole_graph::{Labelled, WholeGraph, WholeGraphModel};
 
 /// Gradients below this are compared with it instead of with each other, because smaller differences are rounding.
-const SMALLEST_SCALE: f64 = 1e-6;
+const SMALLEST_SCALE: f64 = 1e-5;
 
 /// How far from the given parameters gradients are checked.
 const AWAY: f64 = 0.1;

@@ -37,7 +37,9 @@ fn a_report_leads_with_the_figures_that_fit() {
     let two = report(&[run(2, Lead::Ranking)], &[]);
     assert_eq!(two.title, "gat on own");
     let said = text(&two);
-    assert!(said.contains("Over the test nodes, ROC AUC is 0.750 (chance has 0.5) and average precision 0.700 (chance has 0.500), of class 1;"), "{said}");
+    let lead = "Over the test nodes, ROC AUC is 0.750 (chance has 0.5) and average precision 0.688 (chance has 0.500), \
+                of class 1;";
+    assert!(said.contains(lead), "{said}");
     assert!(said.contains("12 epochs, with the weights of epoch 7."), "{said}");
     let five = text(&report(&[run(5, Lead::Accuracy)], &[]));
     assert!(
