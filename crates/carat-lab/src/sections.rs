@@ -1,5 +1,5 @@
-//! Sections of a report on a store: whether CAR helps on a dataset, how much the stopping rule matters, and any figure by
-//! setting.
+//! Sections of a report on a store: whether CAR helps on a dataset, how much the stopping rule matters, and any figure
+//! by setting.
 
 mod figures;
 mod stopping;

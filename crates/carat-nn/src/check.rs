@@ -6,7 +6,8 @@
 //!
 //! let graph = Graph::from_edges(4, &[0, 1, 2, 2, 3], &[1, 2, 1, 2, 0])?;
 //! let features = Features::dense(4, 2, vec![1.0, -0.3, 0.2, 1.0, -1.0, 1.0, 0.5, 0.5])?;
-//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 4, heads: 2, layers: 2, classes: 2, ..Default::default() };
+//! let sizes = NetworkConfig { features: 2, hidden: 4, heads: 2, layers: 2, classes: 2, ..Default::default() };
+//! let config = NetworkConfig { arch: AttentionKind::Gat, ..sizes };
 //! let mut network = Network::<f64>::new(config, 0)?;
 //!
 //! let blocks = Blocks::whole(&graph, config.layers);

@@ -10,8 +10,9 @@
 //! none:       A_ji = 1 for every in-edge (i, j)
 //! ```
 //!
-//! What else can stand between these is the block's ([`BlockConfig`]). With `symmetric`, a node that has a self-loop in the data keeps it and gets no second one. PyG multiplies by W
-//! before it sums. Both steps are linear, so the order changes only rounding; here the bias is added with the product.
+//! What else can stand between these is the block's ([`BlockConfig`]). With `symmetric`, a node that has a self-loop in
+//! the data keeps it and gets no second one. PyG multiplies by W before it sums. Both steps are linear, so the order
+//! changes only rounding; here the bias is added with the product.
 
 use carat_graph::Block;
 use rand::SeedableRng;

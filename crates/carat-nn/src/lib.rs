@@ -6,7 +6,8 @@
 //!
 //! let graph = Graph::from_edges(4, &[0, 1, 2, 3], &[1, 2, 3, 0])?;
 //! let features = Features::dense(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.5])?;
-//! let config = NetworkConfig { arch: AttentionKind::Gat, features: 2, hidden: 8, heads: 2, layers: 2, classes: 3, ..Default::default() };
+//! let sizes = NetworkConfig { features: 2, hidden: 8, heads: 2, layers: 2, classes: 3, ..Default::default() };
+//! let config = NetworkConfig { arch: AttentionKind::Gat, ..sizes };
 //! let network = Network::<f32>::new(config, 0)?;
 //!
 //! // The scores of nodes 0 and 2 need no more than their neighbourhood within two hops.

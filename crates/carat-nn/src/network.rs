@@ -7,7 +7,8 @@
 //! scores = W2 LeakyReLU(r) + b2                       classifier
 //! ```
 //!
-//! This is the paper's network. [`BlockConfig`] says what else can stand between its maps. The blocks decide whether nodes or graphs are classified ([`Blocks::graphs`]); the parameters are the same.
+//! This is the paper's network. [`BlockConfig`] says what else can stand between its maps. The blocks decide whether
+//! nodes or graphs are classified ([`Blocks::graphs`]); the parameters are the same.
 
 use std::ops::Range;
 

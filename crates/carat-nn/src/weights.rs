@@ -70,7 +70,8 @@ impl Network<f32> {
         Ok(network)
     }
 
-    /// Takes every parameter and running statistic from a safetensors file with PyG's names and shapes. Nothing may be missing or left over.
+    /// Takes every parameter and running statistic from a safetensors file with PyG's names and shapes. Nothing may be
+    /// missing or left over.
     pub fn load_safetensors(&mut self, bytes: &[u8]) -> Result<(), WeightsError> {
         let (layout, buffer_layout) = (self.layout().clone(), self.buffer_layout().clone());
         let (parameters, buffers) = self.values_mut();

@@ -19,9 +19,9 @@
 //! ```
 //!
 //! [`runs`] makes a report of run folders, [`explain`] and [`rewiring`] make reports of `carat`'s results on one graph.
-//! This crate reads no database: `carat-lab` and `carat-paper` make the reports on stores of runs. It holds the [`statistics`], because [`explain`]
-//! needs them without a store, and because spreads, intervals and p values are written in the same way everywhere
-//! ([`format`]).
+//! This crate reads no database: `carat-lab` and `carat-paper` make the reports on stores of runs. It holds the
+//! [`statistics`], because [`explain`] needs them without a store, and because spreads, intervals and p values are
+//! written in the same way everywhere ([`format`]).
 
 pub mod explain;
 pub mod figures;

@@ -1,5 +1,5 @@
-//! Run folders: `config.toml`, `encoding.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is under way
-//! `checkpoint.safetensors`.
+//! Run folders: `config.toml`, `encoding.toml`, `metrics.csv`, `model.safetensors`, `summary.json`, and while a run is
+//! under way `checkpoint.safetensors`.
 //!
 //! A run that is killed at any moment leaves a folder from which [`run`] with `resume` ends with the same weights, bit
 //! for bit, as an uninterrupted run.

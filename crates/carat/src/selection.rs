@@ -1,5 +1,5 @@
-//! What the validation entities say of an epoch: its score, the figure that decides which epoch is best, and whether the
-//! network has begun to learn.
+//! What the validation entities say of an epoch: its score, the figure that decides which epoch is best, and whether
+//! the network has begun to learn.
 //!
 //! It has, once its loss is 5 % below that of always predicting the shares q of the classes in training:
 //!

@@ -11,10 +11,10 @@ use crate::output;
 #[command(after_help = "Examples:
   carat attention --run runs/cora --out attention.parquet
 
-One row per edge, layer and head: src, dst, layer, head, alpha; if the data has ids also src_id and dst_id, and, for the \
-data that the run was trained on, dst_split (train, val or test). For a set of graphs, the first column is the edge's \
-graph. Layers and heads count from 0; alpha sums to 1 over the in-edges of dst. The ending of the file decides whether \
-it is CSV, Parquet or NPZ.")]
+One row per edge, layer and head: src, dst, layer, head, alpha; if the data has ids also src_id and dst_id, and, for \
+the data that the run was trained on, dst_split (train, val or test). For a set of graphs, the first column is the \
+edge's graph. Layers and heads count from 0; alpha sums to 1 over the in-edges of dst. The ending of the file decides \
+whether it is CSV, Parquet or NPZ.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

@@ -50,7 +50,8 @@ struct Step {
 
 Counts the operations and bytes that each phase of a step of the paper's network needs at least, and divides them by \
 this machine's rate of matrix products and its memory bandwidth, both measured with the same threads. The larger of \
-the two times bounds a phase. The step's distance is its measured time over the sum of the bounds; only noise can make it less than 1.")]
+the two times bounds a phase. The step's distance is its measured time over the sum of the bounds; only noise can make \
+it less than 1.")]
 struct RooflineArgs {
     #[command(flatten)]
     timed: Timed,

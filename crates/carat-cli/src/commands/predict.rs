@@ -16,16 +16,16 @@ use crate::output;
   carat predict --run runs/cora --out predictions.csv
   carat predict --run runs/cora --data newer-graph.npz --out predictions.parquet
 
-One row per node, or per graph if the run classifies graphs: node (or graph), id if the data has ids, label, predicted, \
-loss, split (train, val or test; only for the data that the run was trained on), the node's name if the data has names, \
-and the probability of every class. Classes are named as in the training data (p_fraud, p_ok), or numbered (p_0, p_1) \
-if they have no names. Labels may be missing: empty, or -1 for a numbered class.
+One row per node, or per graph if the run classifies graphs: node (or graph), id if the data has ids, label, \
+predicted, loss, split (train, val or test; only for the data that the run was trained on), the node's name if the \
+data has names, and the probability of every class. Classes are named as in the training data (p_fraud, p_ok), or \
+numbered (p_0, p_1) if they have no names. Labels may be missing: empty, or -1 for a numbered class.
 
-Where labels exist, the figures of the predictions are printed too: of the parts of the run's split on its own data, and \
-of all labelled nodes on other data.
+Where labels exist, the figures of the predictions are printed too: of the parts of the run's split on its own data, \
+and of all labelled nodes on other data.
 
-Columns of a folder of tables are matched by name, in any order, and scaled and filled in as in training; docs/tables.md \
-has the details. The ending of the file decides whether it is CSV, Parquet or NPZ.")]
+Columns of a folder of tables are matched by name, in any order, and scaled and filled in as in training; \
+docs/tables.md has the details. The ending of the file decides whether it is CSV, Parquet or NPZ.")]
 pub struct Args {
     #[command(flatten)]
     table: RunTable,

@@ -36,11 +36,10 @@ table, and an SVG file and a CSV file of its points per figure.
 On run folders, the report has the figures of their predictions, those of every class, the confusion matrix and a \
 reliability plot. --figures chooses the columns of the table of runs.
 
-On stores, the report says for every dataset whether causal \
-attention regularisation helps, at which lambda and with what certainty, under both protocols. It also shows the \
-paper's tables and figures for which the stores hold runs; 'carat reproduce' computes them. --figures adds a table with the mean of each figure \
-over the seeds and splits of every setting, the best by the first figure on top. Runs in stores of an older carat lack \
-some figures.
+On stores, the report says for every dataset whether causal attention regularisation helps, at which lambda and with \
+what certainty, under both protocols. It also shows the paper's tables and figures for which the stores hold runs; \
+'carat reproduce' computes them. --figures adds a table with the mean of each figure over the seeds and splits of \
+every setting, the best by the first figure on top. Runs in stores of an older carat lack some figures.
 
 A figure is train_, val_ or test_ with loss, accuracy, balanced_accuracy, macro_f1, roc_auc, average_precision, \
 calibration_error or brier; or attention_kl, uniform_kl or attention_auc.")]

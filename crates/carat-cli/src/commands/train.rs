@@ -38,11 +38,11 @@ use crate::{interrupt, output};
   carat train --out runs/small --resume              continue a run that was stopped or killed
 
 The run folder gets config.toml, encoding.toml (how columns become features), metrics.csv (a row per epoch), \
-model.safetensors (PyTorch Geometric's names and shapes) and summary.json: the figures of the kept weights over training, validation and test \
-nodes, the confusion matrix, and the figures of every class. With two classes, or with one that has more than two \
-thirds of the training labels, the printed figures lead with ROC AUC and average precision. 'carat report DIR' makes \
-a page of a run folder. The same settings give the same bits, for any number \
-of threads. Ctrl-C ends a run and keeps its results so far; --resume continues it.
+model.safetensors (PyTorch Geometric's names and shapes) and summary.json: the figures of the kept weights over \
+training, validation and test nodes, the confusion matrix, and the figures of every class. With two classes, or with \
+one that has more than two thirds of the training labels, the printed figures lead with ROC AUC and average precision. \
+'carat report DIR' makes a page of a run folder. The same settings give the same bits, for any number of threads. \
+Ctrl-C ends a run and keeps its results so far; --resume continues it.
 
 Causal attention regularisation deletes single edges in every step, measures how much worse each \
 deletion makes the prediction, and pulls attention towards those effects. Runs that differ only in \

@@ -1,5 +1,5 @@
-//! A user's own export from training to predictions: text, dates, gaps, amounts of any size, few positives; and the data
-//! of a later week, without labels and with its columns in another order.
+//! A user's own export from training to predictions: text, dates, gaps, amounts of any size, few positives; and the
+//! data of a later week, without labels and with its columns in another order.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

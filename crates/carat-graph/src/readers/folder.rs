@@ -10,9 +10,10 @@
 //! `authors` are names with `;` between them. Instead of `split` there may be `split_0`, `split_1` and so on.
 //!
 //! Each is a `.csv`, a `.tsv`, either of them with `.gz`, or a `.parquet`. Features may be numbers, text, dates and
-//! truth values, and may have gaps; [`crate::Encoding`] makes numbers of them. Messages flow from `src` to `dst`. A label that is empty or -1 is
-//! missing. Labels that are all whole numbers below a million are class numbers; otherwise the classes are numbered in
-//! the order of their names, unless `classes` gives another. Self-loops are kept; of repeated edges the first counts.
+//! truth values, and may have gaps; [`crate::Encoding`] makes numbers of them. Messages flow from `src` to `dst`. A
+//! label that is empty or -1 is missing. Labels that are all whole numbers below a million are class numbers; otherwise
+//! the classes are numbered in the order of their names, unless `classes` gives another. Self-loops are kept; of
+//! repeated edges the first counts.
 
 mod columns;
 mod edges;

@@ -11,8 +11,8 @@
 //! `edge_names` may name the columns of `edge_attr`.
 //!
 //! [`crate::writers::npz`] also writes what else the dataset has: `num_classes`, `node_names`, `node_ids`,
-//! `feature_names`, `class_names`, `node_years`, `node_authors` (per node, names with `;` between them), `spurious` (per edge, in the order of
-//! `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per graph.
+//! `feature_names`, `class_names`, `node_years`, `node_authors` (per node, names with `;` between them), `spurious`
+//! (per edge, in the order of `edge_index`) and `graph_offsets`; with the last, `y` and the masks are per graph.
 
 use std::path::Path;
 

@@ -119,7 +119,8 @@ fn other_data_is_matched_by_the_names_of_its_columns() {
     );
     assert_eq!(
         refusal("id,amount,country,vip,since\nz,much,DE,no,2024-01-03\n"),
-        "column 'amount' has the value 'much', and the encoding of the training data expects numbers; correct the column"
+        "column 'amount' has the value 'much', and the encoding of the training data expects numbers; correct the \
+         column"
     );
     assert!(refusal("id,amount,country,vip,since\nz,1,DE,no,2\n").contains("expects dates like 2024-01-31"));
 }
@@ -361,7 +362,8 @@ proptest! {
         pick in 0usize..4,
     ) {
         let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-        let row = |(k, row): (usize, &Vec<String>)| format!("n{k},{}\n", row.iter().map(quoted).collect::<Vec<_>>().join(","));
+        let cells = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",");
+        let row = |(k, row): (usize, &Vec<String>)| format!("n{k},{}\n", cells(row));
         let text: String = cells.iter().enumerate().map(row).collect();
         if let Ok(dataset) = with_nodes(&format!("id,a,b,c\n{text}"), &[]) {
             let training: Vec<u32> = (0..training.min(cells.len()) as u32).collect();
@@ -379,7 +381,10 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_columns_or_an_encoding_panic(columns in "(column,kind\n)?[ -~\n]{0,60}", text in "[ -~\n]{0,200}") {
+    fn no_text_makes_the_columns_or_an_encoding_panic(
+        columns in "(column,kind\n)?[ -~\n]{0,60}",
+        text in "[ -~\n]{0,200}",
+    ) {
         let _ = with_nodes("id,f\na,1\n", &[("columns.csv", &columns)]);
         let _ = Encoding::from_toml(&text, Path::new("encoding.toml"));
     }

@@ -214,7 +214,8 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Leaves h' of every deletion's target in `rerun.out`. The last layer's affected nodes are these targets, one each.
+    /// Leaves h' of every deletion's target in `rerun.out`. The last layer's affected nodes are these targets, one
+    /// each.
     fn rerun(&self, field: Field<'_, T>, deletions: &[Deletion], buffers: &mut Buffers<T>, rerun: &mut Rerun<T>) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         let Field { blocks, mode, .. } = field;

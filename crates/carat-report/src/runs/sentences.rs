@@ -86,7 +86,8 @@ fn largest_share(evaluation: &Evaluation) -> Option<f64> {
     (evaluation.entities > 0).then(|| most as f64 / evaluation.entities as f64)
 }
 
-/// The average precision of a random ranking: the share of the positive class, or the mean share of the classes with labels.
+/// The average precision of a random ranking: the share of the positive class, or the mean share of the classes with
+/// labels.
 fn chance(evaluation: &Evaluation) -> Option<f64> {
     let present = evaluation.classes.iter().filter(|class| class.support > 0).count();
     match evaluation.positive_class() {

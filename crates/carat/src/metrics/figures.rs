@@ -184,7 +184,10 @@ figures! {
             |_, e: &Evaluation| e.macro_f1();
         /// Area under the ROC curve: of the positive class of two, or the mean over classes.
         roc_auc RocAuc, "ROC AUC", higher,
-            ("the probability that, of two ", ", the one of the class gets the higher probability for it; 0.5 is chance"),
+            (
+                "the probability that, of two ",
+                ", the one of the class gets the higher probability for it; 0.5 is chance",
+            ),
             |_, e: &Evaluation| e.roc_auc();
         /// Average precision: of the positive class of two, or the mean over classes.
         average_precision AveragePrecision, "average precision", higher,

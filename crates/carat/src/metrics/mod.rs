@@ -1,7 +1,7 @@
 //! Figures of predictions: how good class probabilities are, measured in the ways that practitioners ask for.
 //!
-//! [`Predictions`] collects probabilities and labels. An [`Evaluation`] of them has the confusion matrix, the figures of
-//! every class and the bins of a reliability plot, and [`Figures`] the numbers that sum them up.
+//! [`Predictions`] collects probabilities and labels. An [`Evaluation`] of them has the confusion matrix, the figures
+//! of every class and the bins of a reliability plot, and [`Figures`] the numbers that sum them up.
 //!
 //! ```
 //! use carat::metrics::{Evaluation, Figures, Predictions};

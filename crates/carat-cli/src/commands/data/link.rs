@@ -23,8 +23,8 @@ rows before it and after it, by --order or in the order of the file. A gap links
 say which of them link their rows (same_card, same_device), and networks read that.
 
 OUT becomes a folder of tables for 'carat train --data OUT': edges, and nodes with the id, the label and all columns \
-but those of --by, which are features. Tables may be .csv, .tsv, either with .gz, or .parquet; of several, all need the \
-same columns, but the label may be missing in some.")]
+but those of --by, which are features. Tables may be .csv, .tsv, either with .gz, or .parquet; of several, all need \
+the same columns, but the label may be missing in some.")]
 pub struct Args {
     /// Tables, read one after another
     #[arg(value_name = "TABLE", required = true)]
@@ -106,7 +106,8 @@ fn text(linked: &Linked, out: &str) -> String {
         .collect();
     let table = output::table(&["linked by", ">values shared", ">rows of the largest", ">pairs linked"], &rows);
     format!(
-        "{table}\n{} nodes, {} edges; {} nodes have no neighbour\nwritten to  {out}\ngo on with  carat train --data {out}\n",
+        "{table}\n{} nodes, {} edges; {} nodes have no neighbour\n\
+         written to  {out}\ngo on with  carat train --data {out}\n",
         count(linked.num_nodes()),
         count(linked.num_edges()),
         count(linked.alone)

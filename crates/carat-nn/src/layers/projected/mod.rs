@@ -5,8 +5,8 @@
 //! if they sum inputs and project the sums ([`Gat`](super::Gat) and its siblings). Here D is F / K, and projecting
 //! first costs K times less.
 //!
-//! The three kinds share the passes over edges ([`forward`], [`backward`]). They differ in their scores ([`Scores`]) and
-//! in what they project.
+//! The three kinds share the passes over edges ([`forward`], [`backward`]). They differ in their scores ([`Scores`])
+//! and in what they project.
 
 mod backward;
 mod forward;
