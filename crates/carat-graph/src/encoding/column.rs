@@ -4,7 +4,7 @@
 //! |---|---|
 //! | number | 1: the number, scaled |
 //! | boolean | 1: 0 or 1 |
-//! | date | 3: days since the first training date, scaled; sine and cosine of the weekday. With times 5: also of the hour |
+//! | date | 3: days since the first training date, scaled; sine and cosine of the weekday; with times 5, of the hour |
 //! | text, at most 64 categories | 1 per category: 0 or 1 |
 //! | text, more categories | 64: whether the text has a word of this hash |
 //!
@@ -197,8 +197,8 @@ impl ColumnEncoding {
         let wrong = |value: String| {
             let expected = self.kind.words();
             DataError::Invalid(format!(
-                "column '{}' has the value '{value}', and the encoding of the training data expects {expected}; correct \
-                 the column",
+                "column '{}' has the value '{value}', and the encoding of the training data expects {expected}; \
+                 correct the column",
                 self.name
             ))
         };
