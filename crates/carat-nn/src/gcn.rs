@@ -218,7 +218,7 @@ impl<T: Real> GcnNetwork<T> {
             let finished = &mut work.finished[l];
             linear.affine(parameters, &work.sums[l], sized(&mut finished.sums, nodes * hidden));
             let rows = RowNodes { nodes: graph.nodes(), rows: None };
-            finish.forward_layer((parameters, buffers), mode, None, rows, &before[l], finished, &mut after[0]);
+            finish.forward_layer((parameters, buffers), mode, None, (rows, &before[l]), finished, &mut after[0]);
         }
     }
 

@@ -286,7 +286,7 @@ impl<T: Real> Network<T> {
             let sums = sized(&mut finished.sums, after[0].len());
             self.attention.targets(layer, sources, rows, sums, targets);
             let (values, given) = ((self.parameters(), self.buffers()), given.map(|given| &given[l].statistics));
-            finish.forward_layer(values, mode, given, nodes, rows.h, finished, &mut after[0]);
+            finish.forward_layer(values, mode, given, (nodes, rows.h), finished, &mut after[0]);
         }
         if let Some(pair) = plan.pair {
             let (h, above) = buffers.h.split_at_mut(layers - 1);

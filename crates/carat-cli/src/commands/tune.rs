@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carat::metrics::{Lead, Metric};
+use carat::metrics::Metric;
 use carat::settings::Select;
 use carat::{Error, TrainConfig};
 use carat_graph::files::write_atomically;
@@ -62,8 +62,8 @@ pub struct Args {
     /// weight decay, and how edges and features are read]
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
-    /// The validation figure that decides: accuracy, auc, f1, loss, or auto (auc with two classes or a very large one,
-    /// else accuracy)
+    /// The validation figure that decides: accuracy, auc, f1, loss, or auto (auc where one class has most of the
+    /// labels, else accuracy)
     #[arg(long, value_name = "FIGURE", default_value_t = Select::Auto)]
     figure: Select,
     /// Seeds of the final comparison, where the data has one split
@@ -112,7 +112,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let task = |config: &TrainConfig| config.task_for(dataset).map(|_| ());
     task(&base)?;
     let split = base.choose_split(dataset)?;
-    let metric = args.figure.metric(Lead::of(dataset.labels(), &split.train));
+    let metric = args.figure.metric(dataset.labels(), &split.train);
     let repetitions = Repetitions::of(&base, dataset, args.train.is_given("split"));
     // Where every edge is there both ways, two candidates would be one.
     let is_undirected = dataset.clone().undirected()?.graph().num_edges() == dataset.graph().num_edges();

@@ -51,11 +51,11 @@ fn accounts(count: usize, week: u64) -> (Vec<Account>, Vec<(usize, usize)>) {
     }
     let frauds: Vec<usize> = (0..count).filter(|&k| accounts[k].is_fraud).collect();
     let mut payments = Vec::new();
-    for k in 0..count {
+    for (k, account) in accounts.iter().enumerate() {
         // A network sees what its edges bring: an account's own columns come by an edge to itself.
         payments.push((k, k));
         for _ in 0..3 {
-            let other = if accounts[k].is_fraud && draw.next() < 0.5 {
+            let other = if account.is_fraud && draw.next() < 0.5 {
                 frauds[draw.below(frauds.len())]
             } else {
                 draw.below(count)

@@ -94,8 +94,8 @@ mod tests {
                 let own: Vec<u32> = blocks.own_edges(j).map(|e| blocks.edge_ids()[e]).collect();
                 let ids = &plain.edge_ids()[without.offsets()[j]..without.offsets()[j + 1]];
                 assert_eq!((&own[..], blocks.num_own_edges(j)), (ids, ids.len()));
-                for place in 0..ids.len() {
-                    assert_eq!(blocks.edge_ids()[blocks.own_edge(j, place)], ids[place]);
+                for (place, id) in ids.iter().enumerate() {
+                    assert_eq!(blocks.edge_ids()[blocks.own_edge(j, place)], *id);
                 }
             }
         }

@@ -362,8 +362,8 @@ proptest! {
         pick in 0usize..4,
     ) {
         let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-        let cells = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",");
-        let row = |(k, row): (usize, &Vec<String>)| format!("n{k},{}\n", cells(row));
+        let line = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",");
+        let row = |(k, row): (usize, &Vec<String>)| format!("n{k},{}\n", line(row));
         let text: String = cells.iter().enumerate().map(row).collect();
         if let Ok(dataset) = with_nodes(&format!("id,a,b,c\n{text}"), &[]) {
             let training: Vec<u32> = (0..training.min(cells.len()) as u32).collect();

@@ -64,7 +64,7 @@ const STRIP: usize = 64;
 
 #[pulp::with_simd(forward = T::machine())]
 #[inline(always)]
-fn forward_simd<'a, S: Simd, T: Real>(simd: S, activation: Activation, values: &'a mut [T]) {
+fn forward_simd<S: Simd, T: Real>(simd: S, activation: Activation, values: &mut [T]) {
     match activation {
         Activation::None => {}
         Activation::Relu | Activation::LeakyRelu => {

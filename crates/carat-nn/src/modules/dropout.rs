@@ -87,12 +87,12 @@ impl Dropout {
 
 #[pulp::with_simd(drop_rows = T::machine())]
 #[inline(always)]
-fn drop_rows_simd<'a, S: Simd, T: Real, R: Iterator<Item = u32>>(
+fn drop_rows_simd<S: Simd, T: Real, R: Iterator<Item = u32>>(
     _: S,
     dropout: Dropout,
     rows: R,
     width: usize,
-    values: &'a mut [T],
+    values: &mut [T],
 ) {
     // Values first: the rows have no end of their own.
     for (values, row) in values.chunks_exact_mut(width).zip(rows) {

@@ -204,8 +204,7 @@ impl Finish {
         (parameters, running): (&[T], &[T]),
         mode: Mode,
         given: Option<&Statistics<T>>,
-        nodes: RowNodes<'_>,
-        h: &[T],
+        (nodes, h): (RowNodes<'_>, &[T]),
         finished: &mut Finished<T>,
         out: &mut [T],
     ) {

@@ -51,7 +51,7 @@ fn graph((edges, loops): &(Vec<(u32, u32)>, bool)) -> Graph {
 
 /// Dense features, or sparse ones.
 fn features(sparse: bool) -> Features {
-    let value = |i: usize| if sparse && i % 5 > 0 { 0.0 } else { (5.0 * i as f32 + 1.0).sin() };
+    let value = |i: usize| if sparse && !i.is_multiple_of(5) { 0.0 } else { (5.0 * i as f32 + 1.0).sin() };
     let dense = Features::dense(NODES as usize, 4, (0..NODES as usize * 4).map(value).collect()).unwrap();
     if sparse { dense.compacted() } else { dense }
 }

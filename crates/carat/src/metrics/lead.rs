@@ -9,6 +9,18 @@ use carat_nn::words;
 /// Classes are imbalanced where the largest one has more than this share of the training labels.
 pub const IMBALANCED: f64 = 2.0 / 3.0;
 
+/// True where one class has most of these numbers of training labels.
+pub(crate) fn is_imbalanced(counts: &[usize]) -> bool {
+    let (largest, all) = (counts.iter().max().copied().unwrap_or(0), counts.iter().sum::<usize>());
+    largest as f64 > IMBALANCED * all as f64
+}
+
+/// The number of training labels of every class.
+pub(crate) fn training_counts(labels: &Labels, train: &[u32]) -> Vec<usize> {
+    let labels_of_train: Vec<u32> = train.iter().filter_map(|&entity| labels.get(entity)).collect();
+    counts(&labels_of_train, labels.num_classes())
+}
+
 words! {
     /// Which figures to read first.
     pub enum Lead, "a lead" {
@@ -24,14 +36,8 @@ words! {
 impl Lead {
     /// The lead for data with these labels, of which `train` are trained on.
     pub fn of(labels: &Labels, train: &[u32]) -> Self {
-        let labels_of_train: Vec<u32> = train.iter().filter_map(|&entity| labels.get(entity)).collect();
-        Self::of_counts(&counts(&labels_of_train, labels.num_classes()))
-    }
-
-    /// The same for classes with these numbers of training labels.
-    pub(crate) fn of_counts(counts: &[usize]) -> Self {
-        let (largest, all) = (counts.iter().max().copied().unwrap_or(0), counts.iter().sum::<usize>());
-        if counts.len() == 2 || largest as f64 > IMBALANCED * all as f64 { Self::Ranking } else { Self::Accuracy }
+        let counts = training_counts(labels, train);
+        if counts.len() == 2 || is_imbalanced(&counts) { Self::Ranking } else { Self::Accuracy }
     }
 
     /// Every metric, the lead's first and the others in their usual order.

@@ -40,5 +40,6 @@ pub use confusion::Confusion;
 pub use evaluation::{ClassFigures, Evaluation};
 pub use figures::{Figure, Figures, Metric, RunFigures, Subset};
 pub use lead::{IMBALANCED, Lead};
+pub(crate) use lead::{is_imbalanced, training_counts};
 pub use predictions::Predictions;
 pub use ranking::{Ranking, average_precision, roc_auc};

@@ -144,7 +144,7 @@ words! {
         Auc = "auc",
         /// Mean F1 over classes.
         F1 = "f1",
-        /// Auc with two classes, or with one that has more than two thirds of the training labels; else accuracy.
+        /// Auc where one class has more than two thirds of the training labels, else accuracy.
         Auto = "auto",
     }
 }

@@ -46,8 +46,8 @@ settings! {
         /// best: keep the weights of the epoch that is best on the validation nodes; paper: keep the last ones.
         protocol: Protocol = Protocol::Best, "protocol" "RULE";
         /// The validation figure that says which epoch is best: loss, accuracy, auc (area under the ROC curve, the mean
-        /// over classes if there are more than two), f1 (mean over classes) or auto (auc with two classes or a very
-        /// large one, else accuracy). Of equals, the lower loss is better.
+        /// over classes if there are more than two), f1 (mean over classes) or auto (auc where one class
+        /// has more than two thirds of the training labels, else accuracy). Of equals, the lower loss is better.
         select: Select = Select::default(), "select" "FIGURE", late true;
         /// Epochs without a new best epoch before stopping.
         patience: Option<usize> = None, "patience" "EPOCHS", default "20 with best, 10 with paper", check patience;
