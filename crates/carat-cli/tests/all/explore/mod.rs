@@ -21,6 +21,11 @@ pub const HOSTILE: [&str; 6] = [
     "a title that is so long that no picture on a telephone has room for it, whichever way it is turned",
 ];
 
+/// The name of one of the first nodes, as pages show it: with its id, and without what turns text around.
+pub fn hostile_name(node: usize) -> String {
+    format!("{} (n{node})", HOSTILE[node].replace('\u{202e}', "\u{fffd}"))
+}
+
 /// A folder with a graph of hostile names in `graph`, and two runs on it: `plain` and `car`.
 pub fn workshop() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
