@@ -40,11 +40,13 @@ fn network_settings() -> impl Strategy<Value = NetworkConfig> {
 }
 
 /// Edges, and whether self-loops are added.
-fn edges() -> impl Strategy<Value = (Vec<(u32, u32)>, bool)> {
+type Edges = (Vec<(u32, u32)>, bool);
+
+fn edges() -> impl Strategy<Value = Edges> {
     (proptest::collection::vec((0..NODES, 0..NODES), 4..24), any::<bool>())
 }
 
-fn graph((edges, loops): &(Vec<(u32, u32)>, bool)) -> Graph {
+fn graph((edges, loops): &Edges) -> Graph {
     let (src, dst): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
     Graph::from_edges(NODES as usize, &src, &dst).unwrap().with_self_loops(*loops)
 }
