@@ -114,7 +114,12 @@ fn list_shows_every_dataset_and_whether_it_is_here() {
     // The catalogue's figures are those of the files.
     let Some(data) = data_dir() else { return };
     let listing = json(&data, &["data", "list"]);
+    // The large ones of Platonov et al. need not be in a data folder.
+    let large = ["roman-empire", "amazon-ratings", "tolokers", "questions"];
     for row in listing["datasets"].as_array().unwrap() {
+        if row["present"] == false && large.iter().any(|name| row["name"] == *name) {
+            continue;
+        }
         assert_eq!(row["present"], true, "{}", row["name"]);
         assert_eq!(
             sizes(row),

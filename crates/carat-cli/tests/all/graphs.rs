@@ -112,7 +112,7 @@ fn a_search_repeats_over_folds() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let flags = ["tune", "--data", &set, "--candidates", "4", "--store", &at("t.db"), "--out", &at("t.toml")];
     let printed = json(folder.path(), &[&flags[..], &["--epochs", "6", "--folds", "4", "--hidden", "8"]].concat());
-    assert_eq!((&printed["figure"], &printed["repeated_by"]), (&"ROC AUC".into(), &"splits".into()));
+    assert_eq!((&printed["figure"], &printed["repeated_by"]), (&"accuracy".into(), &"splits".into()));
     assert_eq!((&printed["test"]["runs"], printed["candidates"].as_array().unwrap().len()), (&4.into(), 4));
 }
 
