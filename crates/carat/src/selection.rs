@@ -38,8 +38,8 @@ impl Select {
         self.metric_of(&training_counts(labels, train))
     }
 
-    /// The same for classes with these numbers of training labels. Of a few balanced labels ROC AUC is noise: on MUTAG's
-    /// folds it chose epochs that named the larger class every time.
+    /// The same for classes with these numbers of training labels. Of a few balanced labels ROC AUC is noise: on
+    /// MUTAG's folds it chose epochs that named the larger class every time.
     fn metric_of(self, counts: &[usize]) -> Metric {
         match self {
             Self::Loss => Metric::Loss,

@@ -16,7 +16,8 @@ macro_rules! figures {
     (
         of_entities { $(
             $(#[$doc:meta])*
-            $field:ident $metric:ident, $title:literal, $better:ident, ($before:literal, $after:literal $(,)?), $value:expr;
+            $field:ident $metric:ident, $title:literal, $better:ident,
+            ($before:literal, $after:literal $(,)?), $value:expr;
         )+ }
         of_run { $(
             $(#[$run_doc:meta])*
