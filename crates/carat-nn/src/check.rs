@@ -179,7 +179,7 @@ fn compare(layout: &Layout, gradient: &[f64], mut loss_at: impl FnMut(usize, f64
 
 /// Steps of the differences. Large ones keep rounding small, and small ones avoid the corners of a LeakyReLU, across
 /// which a difference is wrong. A wrong gradient disagrees with all of them.
-const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
+const STEPS: [f64; 5] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
 /// Close enough, relative to the gradient, that no other step need be tried.
 const CLOSE: f64 = 1e-9;

@@ -121,7 +121,7 @@ impl<T: Real> Case<T> {
 /// The derivative of `shifted` at 0, by five points, with the step that comes closest to `expected`: across the corner
 /// of a LeakyReLU differences are wrong.
 fn difference(expected: f64, mut shifted: impl FnMut(f64) -> f64) -> f64 {
-    let by_step = [1e-3, 1e-4, 1e-5, 1e-6].map(|step| {
+    let by_step = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8].map(|step| {
         let mut at = |steps: f64| shifted(steps * step);
         (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
     });
