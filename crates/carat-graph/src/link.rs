@@ -14,6 +14,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use crate::DataError;
 use crate::dates::parse_date;
 use crate::readers::rows::{Cell, RowFile, Spot};
@@ -24,7 +26,7 @@ use crate::writers::folder::write_tables;
 const MOST_COLUMNS: usize = 64;
 
 /// How rows are linked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Link {
     /// The column that names a row; without one, a column `id` if there is one, else the rows are numbered.
     pub id: Option<String>,
@@ -39,7 +41,7 @@ pub struct Link {
 }
 
 /// What came of a column of `by`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkedBy {
     /// Its name.
     pub column: String,

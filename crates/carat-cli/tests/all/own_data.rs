@@ -309,6 +309,66 @@ fn data_that_does_not_fit_is_refused_and_nothing_is_written() {
     assert!(!shop.path("never.csv").exists());
 }
 
+/// One export without edges, as `data link` takes it; the last column says what is true.
+fn payments(count: usize, week: u64, columns: &str) -> String {
+    let mut draw = Draws(week + 7);
+    let mut rows = format!("{columns}\n");
+    for k in 0..count {
+        let stolen = draw.below(20) == 0;
+        let card = if stolen { draw.below(4) } else { 4 + draw.below(count / 5) };
+        let amount = 10f64.powf(1.0 + 3.0 * draw.next());
+        let label = if !columns.ends_with("fraud") {
+            ""
+        } else if stolen {
+            ",yes"
+        } else {
+            ",no"
+        };
+        writeln!(rows, "P{week}-{k},2024-0{}-{:02},{amount:.2},card {card}{label}", 3 + week, 1 + k * 28 / count)
+            .unwrap();
+    }
+    rows
+}
+
+#[test]
+fn one_table_becomes_a_graph_that_is_learnt_and_predicted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("now.csv"), payments(400, 0, "payment,time,amount,card,fraud")).unwrap();
+    std::fs::write(at("next.csv"), payments(100, 1, "payment,time,amount,card")).unwrap();
+    let roles = ["--by", "card", "--id", "payment", "--label", "fraud", "--order", "time"];
+    let link = |tables: &[&str], out: &str| {
+        let tables: Vec<String> = tables.iter().map(|table| at(table)).collect();
+        let tables = tables.iter().map(String::as_str);
+        let args: Vec<&str> = ["data", "link"].into_iter().chain(tables).chain(roles).collect();
+        json(folder.path(), &[&args[..], &["--out", &at(out)]].concat())
+    };
+    let linked = link(&["now.csv"], "week0");
+    assert_eq!((&linked["nodes"], &linked["by"][0]["column"]), (&400.into(), &"card".into()));
+    assert_eq!(linked["edges"].as_u64().unwrap(), 2 * linked["by"][0]["pairs"].as_u64().unwrap());
+    let (run, week0, week1, out) = (at("run"), at("week0"), at("week1"), at("p.csv"));
+    let sizes = ["--hidden", "8", "--layers", "1", "--epochs", "5", "--preset", "strong"];
+    stdout(folder.path(), &[&["train", "--data", &week0, "--out", &run], &sizes[..]].concat());
+    assert_eq!(link(&["now.csv", "next.csv"], "week1")["nodes"], 500);
+    stdout(folder.path(), &["predict", "--run", &run, "--data", &week1, "--out", &out]);
+    let rows = table(Path::new(&out));
+    let next: Vec<_> = rows.iter().filter(|row| row["id"].starts_with("P1-")).collect();
+    assert_eq!((rows.len(), next.len()), (500, 100));
+    assert!(next.iter().all(|row| row["label"].is_empty() && !row["p_yes"].is_empty()));
+
+    let never = at("never");
+    let refused = |args: &[&str], part: &str| {
+        let args = [&["data", "link"], args, &["--out", &never]].concat();
+        assert_fails(&carat(folder.path(), &args), 2, &[part]);
+        assert!(!Path::new(&never).exists());
+    };
+    let now = at("now.csv");
+    refused(&[&now, "--by", "device"], "there is no column 'device'");
+    refused(&[&now, "--by", "fraud", "--label", "fraud"], "it is the label");
+    refused(&[&now, "--by", "payment"], "no two rows have the same payment");
+    refused(&[&at("none.csv"), "--by", "card"], "none.csv");
+}
+
 #[test]
 fn a_run_from_before_encodings_reads_features_by_their_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -330,7 +390,8 @@ fn a_killed_run_on_tables_ends_with_the_bits_of_a_calm_one() {
     let (accounts, payments) = accounts(400, 0);
     export(&folder.path().join("week0"), COLUMNS, &accounts, &payments);
     let data = folder.path().join("week0").display().to_string();
-    assert_survives_kills(folder.path(), &["--data", &data, "--hidden", "8", "--epochs", "60", "--seed", "3"]);
+    let flags = ["--data", &data, "--hidden", "8", "--epochs", "300", "--patience", "300", "--seed", "3"];
+    assert_survives_kills(folder.path(), &flags);
     let read = |run: &str| std::fs::read_to_string(folder.path().join(run).join("encoding.toml")).unwrap();
     assert_eq!(read("calm"), read("hunted"));
 }

@@ -151,8 +151,9 @@ impl<'a> Rows<'a> {
 
     fn width_error(&self, columns: usize) -> DataError {
         let (of, found) = (&self.of, self.features.num_columns());
+        let per = if self.prefix.is_empty() { "node" } else { "edge" };
         DataError::Invalid(format!(
-            "the model reads {columns} features per node, but {of} has {found}; give it data of the kind it was \
+            "the model reads {columns} features per {per}, but {of} has {found}; give it data of the kind it was \
              trained on"
         ))
     }

@@ -27,7 +27,11 @@ impl Preset {
         if self != Self::Tuned {
             return Ok(own);
         }
-        own.get(data).and_then(Value::as_table).ok_or_else(|| {
+        let found = match own.get(data) {
+            Some(Value::String(like)) => own.get(like),
+            found => found,
+        };
+        found.and_then(Value::as_table).ok_or_else(|| {
             let known = Self::tuned().join(", ");
             Error::Config(format!("there are no tuned settings for '{data}', only for {known}; use preset strong"))
         })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carat_graph::link::{Link, Linked};
+use carat_graph::link::{Link, Linked, LinkedBy};
 use serde::Serialize;
 
 use super::save::{FolderFormat, Target};
@@ -61,15 +61,7 @@ struct Printed<'a> {
     nodes: usize,
     edges: usize,
     alone: usize,
-    by: Vec<By<'a>>,
-}
-
-#[derive(Serialize)]
-struct By<'a> {
-    column: &'a str,
-    shared: usize,
-    largest: usize,
-    pairs: usize,
+    by: &'a [LinkedBy],
 }
 
 /// Links the rows of tables.
@@ -82,17 +74,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let linked = link.read(&args.tables)?;
     if linked.num_edges() == 0 {
         let by = link.by.join(" or ");
-        return Err(Failure::input(format!("no two rows share a {by}: there is nothing to link")));
+        return Err(Failure::input(format!("no two rows have the same {by}: there is nothing to link")));
     }
     linked.write(&folder, format)?;
-    let by =
-        linked.by.iter().map(|by| By { column: &by.column, shared: by.shared, largest: by.largest, pairs: by.pairs });
     let printed = Printed {
         out: folder.display().to_string(),
         nodes: linked.num_nodes(),
         edges: linked.num_edges(),
         alone: linked.alone,
-        by: by.collect(),
+        by: &linked.by,
     };
     output::show(args.print.json, &printed, || text(&linked, &printed.out))
 }
