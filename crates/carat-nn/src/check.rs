@@ -24,7 +24,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::encoder::Input;
-use crate::intervention::Deletion;
+use crate::intervention::{Cut, Deletion};
 use crate::kernels::softmax;
 use crate::loss;
 use crate::modules::{Masks, Mode};
@@ -218,8 +218,8 @@ fn attention_loss(pass: &mut dyn Pass<f64>) -> f64 {
     total
 }
 
-/// Deletes every in-edge of every target, once by [`Pass::scores_without`] and once by running the network over the
-/// blocks without it. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
+/// Deletes every in-edge of every target, and several of them together, once by [`Pass::scores_without`] and
+/// [`Pass::scores_without_several`] and once by running the network over the blocks without them. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
 /// a kind that keeps to its contract stays below 1e-9.
 pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) -> f64 {
     let mut work = Workspace::default();
@@ -227,7 +227,7 @@ pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) ->
     let (deletions, found) = delete_all(&mut pass);
     let mut worst = 0.0f64;
     for (deletion, found) in deletions.iter().zip(found) {
-        worst = worst.max(distance(network, blocks, input, Mode::PREDICTION, *deletion, &found));
+        worst = worst.max(distance(network, blocks, input, Mode::PREDICTION, deletion, &found));
     }
     worst
 }
@@ -242,22 +242,33 @@ pub fn training_deletions(network: &mut Network<f64>, blocks: &Blocks, input: &I
     let mode = Mode { masks: Some(masks), of_batch: false };
     let mut worst = 0.0f64;
     for (deletion, found) in deletions.iter().zip(found) {
-        worst = worst.max(distance(network, blocks, input, mode, *deletion, &found));
+        worst = worst.max(distance(network, blocks, input, mode, deletion, &found));
     }
     worst
 }
 
-/// Deletes every in-edge of every target; returns the class scores without each.
-fn delete_all(pass: &mut dyn Pass<f64>) -> (Vec<Deletion>, Vec<Vec<f64>>) {
+/// A target, and edges that are deleted together.
+type Deleted = (u32, Vec<u32>);
+
+/// Deletes every in-edge of every target, and of each target every second one and all; returns the class scores without
+/// each.
+fn delete_all(pass: &mut dyn Pass<f64>) -> (Vec<Deleted>, Vec<Vec<f64>>) {
     let block = pass.blocks().layer(pass.blocks().num_layers() - 1);
     let in_edges = |j: usize| block.offsets()[j]..block.offsets()[j + 1];
     let deletions: Vec<Deletion> = (0..block.num_targets())
         .flat_map(|j| in_edges(j).map(move |e| Deletion { target: j as u32, edge: e as u32 }))
         .collect();
-    let mut found = Vec::new();
+    let several: Vec<Deleted> = (0..block.num_targets())
+        .flat_map(|j| [2, 1].map(|step| (j as u32, in_edges(j).step_by(step).map(|e| e as u32).collect())))
+        .collect();
+    let cuts: Vec<Cut<'_>> = several.iter().map(|(target, edges)| Cut { target: *target, edges }).collect();
+    let (mut found, mut more) = (Vec::new(), Vec::new());
     pass.scores_without(&deletions, &mut found);
+    pass.scores_without_several(&cuts, &mut more);
+    found.extend(more);
     let rows = found.chunks_exact(pass.config().classes).map(<[f64]>::to_vec).collect();
-    (deletions, rows)
+    let single = deletions.into_iter().map(|deletion| (deletion.target, vec![deletion.edge]));
+    (single.chain(several).collect(), rows)
 }
 
 /// The largest relative distance between the cross-entropies of `found` and of a pass without the edge.
@@ -266,14 +277,14 @@ fn distance(
     blocks: &Blocks,
     input: &Input<f64>,
     mode: Mode,
-    deletion: Deletion,
+    (target, edges): &Deleted,
     found: &[f64],
 ) -> f64 {
-    let cut = blocks.without(&[deletion.edge]);
+    let cut = blocks.without(edges);
     let input = input.of_cut(blocks, &cut);
     let mut work = Workspace::default();
     let pass = network.pass(&cut, &input, mode, Keep::Deletions, &mut work);
-    let (entity, classes) = (blocks.entity_of(deletion.target as usize), found.len());
+    let (entity, classes) = (blocks.entity_of(*target as usize), found.len());
     let expected = &pass.scores()[entity * classes..(entity + 1) * classes];
     let mut worst = 0.0f64;
     for label in 0..classes {

@@ -5,7 +5,7 @@
 //! numbers to zero ([`crate::denormals`]).
 
 use crate::denormals::Denormals;
-use crate::intervention::Deletion;
+use crate::intervention::{Cut, Deletion};
 use crate::layers::{Attention, AttentionKind, LayerShape};
 use crate::loss::ClassWeights;
 use crate::optimiser::Adam;
@@ -24,6 +24,9 @@ pub trait Instances: Sized {
 
     /// See [`Pass::scores_without`](crate::Pass::scores_without).
     fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>);
+
+    /// See [`Pass::scores_without_several`](crate::Pass::scores_without_several).
+    fn scores_without_several(pass: &mut NetworkPass<'_, Self>, cuts: &[Cut<'_>], scores: &mut Vec<Self>);
 
     /// See [`Pass::scores_without_all`](crate::Pass::scores_without_all).
     fn scores_without_all(pass: &mut NetworkPass<'_, Self>, edges: &[u32], scores: &mut Vec<Self>);
@@ -53,6 +56,12 @@ macro_rules! instances {
             fn scores_without(pass: &mut NetworkPass<'_, Self>, deletions: &[Deletion], scores: &mut Vec<Self>) {
                 let _flush = Denormals::flush();
                 pass.compute_without(deletions, scores);
+            }
+
+            #[$inline]
+            fn scores_without_several(pass: &mut NetworkPass<'_, Self>, cuts: &[Cut<'_>], scores: &mut Vec<Self>) {
+                let _flush = Denormals::flush();
+                pass.compute_without(cuts, scores);
             }
 
             #[$inline]

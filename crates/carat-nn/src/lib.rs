@@ -62,7 +62,7 @@ pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use engine::{CpuEngine, Engine};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
-pub use intervention::Deletion;
+pub use intervention::{Cut, Deletion};
 pub use layers::{
     Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, Original,
     PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,

@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::classifier::Joined;
 use crate::encoder::{Encoded, Input};
 use crate::field::Field;
-use crate::intervention::{Deletion, Rerun};
+use crate::intervention::{Cut, Deletion, Intervention, Rerun};
 use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
 use crate::loss::ClassWeights;
 use crate::matrix::Matrix;
@@ -50,6 +50,9 @@ pub trait Pass<T: Real> {
     /// others; one row each. The pass stays unchanged, except that one made without [`Keep::Deletions`] first computes
     /// what it has left out, which may change its scores by rounding.
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>);
+
+    /// The same where each intervention deletes several edges of its target, or of a graph.
+    fn scores_without_several(&mut self, cuts: &[Cut<'_>], scores: &mut Vec<T>);
 
     /// The class scores of all entities without any of these edges: ascending positions among the blocks' edges.
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>);
@@ -174,7 +177,7 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         buffers.d_attention.iter_mut().for_each(Vec::clear);
     }
 
-    pub(crate) fn compute_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
+    pub(crate) fn compute_without<I: Intervention>(&mut self, deletions: &[I], scores: &mut Vec<T>) {
         let Self { network, field, plan, work, .. } = self;
         let Workspace { buffers, rerun, .. } = &mut **work;
         if plan.omits_inner_outputs() {
@@ -227,6 +230,10 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
         T::scores_without(self, deletions, scores);
+    }
+
+    fn scores_without_several(&mut self, cuts: &[Cut<'_>], scores: &mut Vec<T>) {
+        T::scores_without_several(self, cuts, scores);
     }
 
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>) {

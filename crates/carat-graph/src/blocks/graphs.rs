@@ -39,18 +39,18 @@ impl Blocks {
         self.offsets[start]..self.offsets[end]
     }
 
-    /// One copy of a graph per edge, each without that one edge, side by side. Only for blocks of whole graphs.
+    /// Copies of graphs without some edges, side by side: for each cut, the graph of this node without the edges at these
+    /// positions, which ascend. Only for blocks of whole graphs.
     #[must_use]
-    pub fn copies_without(&self, edges: &[u32]) -> Self {
+    pub fn copies_without<'a>(&self, cuts: impl IntoIterator<Item = (u32, &'a [u32])>) -> Self {
         let (mut nodes, mut offsets, mut graphs) = (Vec::new(), vec![0], vec![0]);
         let (mut sources, mut origins) = (Vec::new(), Vec::new());
-        for &edge in edges {
-            let target = self.offsets.partition_point(|&first| first <= edge as usize) - 1;
-            let targets = self.entity(self.entity_of(target));
+        for (node, cut) in cuts {
+            let targets = self.entity(self.entity_of(node as usize));
             // Maps numbers in these blocks to numbers in the copy.
             let renumbered = |i: u32| (i as usize - targets.start + nodes.len()) as u32;
             for row in self.offsets[targets.start..=targets.end].windows(2) {
-                for e in (row[0]..row[1]).filter(|&e| e != edge as usize) {
+                for e in (row[0]..row[1]).filter(|&e| cut.binary_search(&(e as u32)).is_err()) {
                     sources.push(renumbered(self.sources[e]));
                     origins.push(e as u32);
                 }
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn copies_of_graphs_lack_one_edge_each(
+        fn copies_of_graphs_lack_some_edges_each(
             sizes in proptest::collection::vec(0usize..5, 1..5),
             raw in proptest::collection::vec((0usize..5, 0usize..5, 0usize..5), 0..40),
         ) {
@@ -133,14 +133,21 @@ mod tests {
                 prop_assert!(blocks.entity(entity).all(|target| blocks.entity_of(target) == entity));
             }
             let edges: Vec<u32> = (0..blocks.edge_ids().len() as u32).collect();
-            let copies = blocks.copies_without(&edges);
+            let target_of = |edge: u32| {
+                let offsets = blocks.layer(0).offsets();
+                (0..blocks.nodes().len()).find(|&j| offsets[j + 1] > edge as usize).unwrap()
+            };
+            // Each cut is an edge, with the next one if that is of the same graph.
+            let of_graph = |edge: u32| blocks.entity_of(target_of(edge));
+            let cut = |at: usize| match edges.get(at + 1) {
+                Some(&next) if at % 2 == 0 && of_graph(next) == of_graph(edges[at]) => &edges[at..at + 2],
+                _ => &edges[at..at + 1],
+            };
+            let copies = blocks.copies_without((0..edges.len()).map(|at| (target_of(edges[at]) as u32, cut(at))));
             prop_assert_eq!(copies.num_entities(), edges.len());
             prop_assert_eq!(blocks.ids_at(copies.origins()), copies.edge_ids());
             for (copy, &edge) in edges.iter().enumerate() {
-                let one = blocks.without(&[edge]);
-                let offsets = blocks.layer(0).offsets();
-                let target = (0..one.nodes().len()).find(|&j| offsets[j + 1] > edge as usize).unwrap();
-                let entity = blocks.entity_of(target);
+                let (one, entity) = (blocks.without(cut(copy)), of_graph(edge));
                 let nodes = |blocks: &Blocks, of: Range<usize>| blocks.nodes()[of].to_vec();
                 prop_assert_eq!(nodes(&copies, copies.entity(copy)), nodes(&one, one.entity(entity)));
                 let ids = |blocks: &Blocks, entity: usize| blocks.edge_ids()[blocks.entity_edges(entity)].to_vec();

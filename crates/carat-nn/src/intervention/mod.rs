@@ -52,6 +52,52 @@ impl Deletion {
     }
 }
 
+/// In-edges of a target of some blocks, or edges of a graph, that are deleted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut<'a> {
+    /// The target's local number, or that of any node of the graph.
+    pub target: u32,
+    /// The edges' positions among the blocks' edges, ascending.
+    pub edges: &'a [u32],
+}
+
+/// What is deleted at a time, and from where.
+pub(crate) trait Intervention: Copy + Sync {
+    /// Whether it is always one edge, whose share can be subtracted from what was computed with all edges.
+    const IS_ONE_EDGE: bool;
+
+    fn target(&self) -> u32;
+
+    /// Ascending.
+    fn edges(&self) -> &[u32];
+}
+
+impl Intervention for Deletion {
+    const IS_ONE_EDGE: bool = true;
+
+    #[inline(always)]
+    fn target(&self) -> u32 {
+        self.target
+    }
+
+    #[inline(always)]
+    fn edges(&self) -> &[u32] {
+        std::slice::from_ref(&self.edge)
+    }
+}
+
+impl Intervention for Cut<'_> {
+    const IS_ONE_EDGE: bool = false;
+
+    fn target(&self) -> u32 {
+        self.target
+    }
+
+    fn edges(&self) -> &[u32] {
+        self.edges
+    }
+}
+
 /// Buffers of deletions. They grow to the largest use and are then reused.
 #[derive(Debug, Default)]
 pub(crate) struct Rerun<T> {
@@ -69,7 +115,7 @@ pub(crate) struct Rerun<T> {
     sums: Buffer<T>,
     state: TargetState<T>,
     own_scores: Vec<T>,
-    /// The deleted edges.
+    /// The deleted edges, where each deletion is of one.
     lost: Vec<u32>,
     reach: Reach,
     /// Each thread's buffers for deletions that change only their target.
@@ -110,10 +156,10 @@ const MOST_IN_COPIES: usize = 1 << 16;
 
 impl<T: Real> Network<T> {
     /// See [`Pass::scores_without`](crate::Pass::scores_without); `buffers` must hold every layer's output.
-    pub(crate) fn scores_without(
+    pub(crate) fn scores_without<I: Intervention>(
         &self,
         field: Field<'_, T>,
-        deletions: &[Deletion],
+        deletions: &[I],
         buffers: &mut Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut Vec<T>,
@@ -128,8 +174,8 @@ impl<T: Real> Network<T> {
         classifier.own_scores(self.parameters(), &buffers.joined, &mut rerun.own_scores);
         let block = blocks.layer(layers - 1);
         debug_assert!(deletions.iter().all(|d| {
-            let row = block.offsets()[d.target as usize]..block.offsets()[d.target as usize + 1];
-            row.contains(&(d.edge as usize))
+            let row = block.offsets()[d.target() as usize]..block.offsets()[d.target() as usize + 1];
+            d.edges().iter().all(|&edge| row.contains(&(edge as usize))) && d.edges().is_sorted()
         }));
         if target_only::change_only_targets(blocks, deletions) {
             let Rerun { own_scores, thread_buffers, .. } = rerun;
@@ -140,13 +186,13 @@ impl<T: Real> Network<T> {
             let mut end = start;
             let mut edges = 0;
             while end < deletions.len() && (edges < MOST_EDGES || end == start) {
-                edges += cost(&mut rerun.reach, blocks, deletions[end].target, layers.saturating_sub(2));
+                edges += cost(&mut rerun.reach, blocks, deletions[end].target(), layers.saturating_sub(2));
                 end += 1;
             }
             self.rerun(field, &deletions[start..end], buffers, rerun);
             let scores = &mut scores[start * classes..end * classes];
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(&deletions[start..end]) {
-                let row = deletion.target as usize * classes;
+                let row = deletion.target() as usize * classes;
                 scores.copy_from_slice(&rerun.own_scores[row..row + classes]);
             }
             classifier.add_last_scores(self.parameters(), &mut rerun.out, scores);
@@ -175,36 +221,36 @@ impl<T: Real> Network<T> {
     }
 
     /// As [`Network::scores_without`], for graphs: computes a copy of the graph for every deletion.
-    fn graph_scores_without(
+    fn graph_scores_without<I: Intervention>(
         &self,
         field: Field<'_, T>,
-        deletions: &[Deletion],
+        deletions: &[I],
         buffers: &Buffers<T>,
         rerun: &mut Rerun<T>,
         scores: &mut [T],
     ) {
         let (hidden, classes, blocks) = (self.config().hidden, self.config().classes, field.blocks);
         let Rerun { second, edge_features, .. } = rerun;
-        let size = |deletion: &Deletion| {
-            let entity = blocks.entity_of(deletion.target as usize);
+        let size = |deletion: &I| {
+            let entity = blocks.entity_of(deletion.target() as usize);
             blocks.entity(entity).len() + blocks.entity_edges(entity).len()
         };
         let mut start = 0;
         while start < deletions.len() {
             let mut taken = 0;
-            let fits = |deletion: &&Deletion| {
+            let fits = |deletion: &&I| {
                 taken += size(deletion);
                 taken <= MOST_IN_COPIES
             };
             let end = start + deletions[start..].iter().take_while(fits).count().max(1);
             let now = &deletions[start..end];
-            let copies = blocks.copies_without(&now.iter().map(|deletion| deletion.edge).collect::<Vec<_>>());
+            let copies = blocks.copies_without(now.iter().map(|deletion| (deletion.target(), deletion.edges())));
             // Deletions do not change the encodings.
             second.h.resize_with(self.config().layers + 1, Buffer::default);
             let encoded = &mut second.h[0];
             encoded.clear();
             for deletion in now {
-                let nodes = blocks.entity(blocks.entity_of(deletion.target as usize));
+                let nodes = blocks.entity(blocks.entity_of(deletion.target() as usize));
                 encoded.extend_from_slice(&buffers.h[0][nodes.start * hidden..nodes.end * hidden]);
             }
             let plan = Plan { pair: None, keep: Keep::Deletions };
@@ -216,12 +262,20 @@ impl<T: Real> Network<T> {
 
     /// Leaves h' of every deletion's target in `rerun.out`. The last layer's affected nodes are these targets, one
     /// each.
-    fn rerun(&self, field: Field<'_, T>, deletions: &[Deletion], buffers: &mut Buffers<T>, rerun: &mut Rerun<T>) {
+    fn rerun<I: Intervention>(
+        &self,
+        field: Field<'_, T>,
+        deletions: &[I],
+        buffers: &mut Buffers<T>,
+        rerun: &mut Rerun<T>,
+    ) {
         let (layers, hidden) = (self.config().layers, self.config().hidden);
         let Field { blocks, mode, .. } = field;
         rerun.before.clear();
         rerun.lost.clear();
-        rerun.lost.extend(deletions.iter().map(|deletion| deletion.edge));
+        if I::IS_ONE_EDGE {
+            rerun.lost.extend(deletions.iter().map(|deletion| deletion.edges()[0]));
+        }
         rerun.row_of.resize(blocks.nodes().len(), 0);
         for l in 0..layers {
             let (block, sources) = (blocks.layer(l), blocks.num_within(layers - l));
@@ -236,7 +290,12 @@ impl<T: Real> Network<T> {
             let Rerun { offsets, sources: list, positions, own, out, sums, lost, state: targets, now, before, .. } =
                 rerun;
             // Deletions do not change the first layer's inputs.
-            let original = (l == 0).then_some(Original { state: before_deletion, block, rows: &now.nodes, lost });
+            let original = (l == 0 && I::IS_ONE_EDGE).then_some(Original {
+                state: before_deletion,
+                block,
+                rows: &now.nodes,
+                lost,
+            });
             let own = if in_place { &below[l][sources * hidden..] } else { &own[..] };
             let rows = Targets { offsets, sources: list, positions: Some(positions), h: own, products: None, original };
             // In the next layer's input, the new rows stand after those of the pass with all edges.
@@ -263,7 +322,14 @@ impl<T: Real> Network<T> {
 impl<T: Real> Rerun<T> {
     /// Lists the nodes of a layer that the deletions affect, with their in-edges. Returns true if one of them reads a
     /// changed node. Such sources are numbered from `sources` on, in the order of `before`.
-    fn plan(&mut self, blocks: &Blocks, block: Block<'_>, deletions: &[Deletion], hops: usize, sources: usize) -> bool {
+    fn plan<I: Intervention>(
+        &mut self,
+        blocks: &Blocks,
+        block: Block<'_>,
+        deletions: &[I],
+        hops: usize,
+        sources: usize,
+    ) -> bool {
         let Self { before, now, offsets, sources: list, positions, reach, row_of, .. } = self;
         now.clear();
         offsets.clear();
@@ -275,18 +341,21 @@ impl<T: Real> Rerun<T> {
             for row in before.range(d) {
                 row_of[before.nodes[row] as usize] = row as u32 + 1;
             }
-            let within: &[u32] =
-                if before.nodes.is_empty() { &[deletion.target] } else { reach.within(blocks, deletion.target, hops) };
+            let within: &[u32] = if before.nodes.is_empty() {
+                &[deletion.target()]
+            } else {
+                reach.within(blocks, deletion.target(), hops)
+            };
             for &j in within {
                 let neighbours = block.in_neighbours(j as usize);
                 let changed = |i: &u32| row_of[*i as usize] > 0;
-                if j != deletion.target && !changed(&j) && !neighbours.iter().any(changed) {
+                if j != deletion.target() && !changed(&j) && !neighbours.iter().any(changed) {
                     continue;
                 }
                 now.nodes.push(j);
                 let first = block.offsets()[j as usize];
                 for (at, &i) in neighbours.iter().enumerate() {
-                    if j == deletion.target && first + at == deletion.edge as usize {
+                    if j == deletion.target() && deletion.edges().binary_search(&((first + at) as u32)).is_ok() {
                         continue;
                     }
                     positions.push((first + at) as u32);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use carat_graph::Blocks;
 
-use super::Deletion;
+use super::Intervention;
 use crate::field::Field;
 use crate::layers::{LayerState, Original, TargetState, Targets};
 use crate::modules::RowNodes;
@@ -40,12 +40,12 @@ pub(super) struct ThreadBuffers<T> {
 }
 
 /// Whether all of these deletions, which are ordered by target, change only their target.
-pub(super) fn change_only_targets(blocks: &Blocks, deletions: &[Deletion]) -> bool {
+pub(super) fn change_only_targets<I: Intervention>(blocks: &Blocks, deletions: &[I]) -> bool {
     let block = blocks.layer(blocks.num_layers() - 1);
     let reads_itself = |target: u32| block.in_neighbours(target as usize).contains(&target);
     match blocks.num_layers() {
         1 => true,
-        2 => !deletions.chunk_by(|a, b| a.target == b.target).any(|same| reads_itself(same[0].target)),
+        2 => !deletions.chunk_by(|a, b| a.target() == b.target()).any(|same| reads_itself(same[0].target())),
         _ => false,
     }
 }
@@ -53,10 +53,10 @@ pub(super) fn change_only_targets(blocks: &Blocks, deletions: &[Deletion]) -> bo
 impl<T: Real> Network<T> {
     /// The class scores of every deletion. `own_scores` is the part of the scores that comes from each target's own
     /// encoding.
-    pub(super) fn target_only_scores(
+    pub(super) fn target_only_scores<I: Intervention>(
         &self,
         field: Field<'_, T>,
-        deletions: &[Deletion],
+        deletions: &[I],
         buffers: &Buffers<T>,
         own_scores: &[T],
         thread_buffers: &mut Vec<ThreadBuffers<T>>,
@@ -72,7 +72,7 @@ impl<T: Real> Network<T> {
             let mut own_buffers = thread_buffers[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let scores = scores.into_slice();
             for (scores, deletion) in scores.chunks_exact_mut(classes).zip(deletions) {
-                let row = deletion.target as usize * classes;
+                let row = deletion.target() as usize * classes;
                 scores.copy_from_slice(&own_scores[row..row + classes]);
             }
             let last = self.target_only_outputs(field, deletions, buffers, &mut own_buffers);
@@ -81,14 +81,14 @@ impl<T: Real> Network<T> {
     }
 
     /// Chunks of about equal work: sums over each target's in-edges, and the product of a matrix with those sums.
-    fn target_only_chunks(&self, blocks: &Blocks, deletions: &[Deletion]) -> Chunks {
+    fn target_only_chunks<I: Intervention>(&self, blocks: &Blocks, deletions: &[I]) -> Chunks {
         let block = blocks.layer(blocks.num_layers() - 1);
         let all = self.config().heads * self.config().hidden;
         let mut work_before = Vec::with_capacity(deletions.len() + 1);
         let mut work = 0;
         work_before.push(work);
         for deletion in deletions {
-            work += (self.config().hidden + block.in_neighbours(deletion.target as usize).len()) * all;
+            work += (self.config().hidden + block.in_neighbours(deletion.target() as usize).len()) * all;
             work_before.push(work);
         }
         let count = work.div_ceil(CHUNK_WORK).next_multiple_of(2);
@@ -96,10 +96,10 @@ impl<T: Real> Network<T> {
     }
 
     /// h' of every deletion's target.
-    fn target_only_outputs<'a>(
+    fn target_only_outputs<'a, I: Intervention>(
         &self,
         field: Field<'_, T>,
-        deletions: &[Deletion],
+        deletions: &[I],
         buffers: &Buffers<T>,
         own_buffers: &'a mut ThreadBuffers<T>,
     ) -> &'a mut [T] {
@@ -115,16 +115,21 @@ impl<T: Real> Network<T> {
         own.clear();
         offsets.push(0);
         for deletion in deletions {
-            let target = deletion.target as usize;
-            let lost_at = deletion.edge as usize - block.offsets()[target];
+            let target = deletion.target() as usize;
+            let first = block.offsets()[target];
             let neighbours = block.in_neighbours(target);
-            sources.extend_from_slice(&neighbours[..lost_at]);
-            sources.extend_from_slice(&neighbours[lost_at + 1..]);
-            let row = block.offsets()[target]..block.offsets()[target + 1];
-            positions.extend(row.map(|edge| edge as u32).filter(|edge| *edge != deletion.edge));
+            let mut kept = 0;
+            // What lies between one deleted edge and the next.
+            for end in deletion.edges().iter().map(|&edge| edge as usize - first).chain([neighbours.len()]) {
+                sources.extend_from_slice(&neighbours[kept..end]);
+                positions.extend((first + kept..first + end).map(|edge| edge as u32));
+                kept = end + 1;
+            }
             offsets.push(sources.len());
-            targets.push(deletion.target);
-            lost.push(deletion.edge);
+            targets.push(deletion.target());
+            if I::IS_ONE_EDGE {
+                lost.push(deletion.edges()[0]);
+            }
             own.extend_from_slice(&buffers.h[0][target * hidden..(target + 1) * hidden]);
         }
         let mut as_products = false;
@@ -132,7 +137,12 @@ impl<T: Real> Network<T> {
             let layer = self.layer(l, &buffers.h[l], field);
             let LayerState { sources: offered, targets: before, .. } = &buffers.states[l];
             // Deletions do not change the first layer's inputs.
-            let original = (l == 0).then_some(Original { state: before, block: blocks.layer(l), rows: targets, lost });
+            let original = (l == 0 && I::IS_ONE_EDGE).then_some(Original {
+                state: before,
+                block: blocks.layer(l),
+                rows: targets,
+                lost,
+            });
             let positions = Some(&positions[..]);
             let rows = Targets { offsets, sources, positions, h: own, products: None, original };
             // No other node reads a target's new output, so the next layer may need only products of it.
