@@ -16,6 +16,7 @@ use crate::selection::{Judge, Validation};
 use crate::settings::EntityChoice;
 use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
+use crate::trust::{Trust, of_run};
 use crate::{Error, TrainConfig};
 
 /// An attention network in training.
@@ -30,6 +31,7 @@ pub struct AttentionLearner<'a> {
     judge: Judge,
     train_entities: Vec<u32>,
     validation: Evaluator<'a>,
+    val_entities: Vec<u32>,
     test_entities: Vec<u32>,
     /// Made on first use: its blocks may be as large as those of training.
     test: Option<Evaluator<'a>>,
@@ -85,6 +87,7 @@ impl<'a> AttentionLearner<'a> {
             batches: training_batches(dataset, split, &config, sizes),
             train_entities: split.train.clone(),
             validation: Evaluator::new(dataset, &split.val, sizes, config.optimiser.batch_size),
+            val_entities: split.val.clone(),
             test_entities: split.test.clone(),
             test: None,
             config,
@@ -152,6 +155,15 @@ impl Learner for AttentionLearner<'_> {
 
     fn coherence(&self) -> Result<Option<Coherence>, Error> {
         coherence(self.network(), self.dataset, &self.test_entities, self.config.optimiser.batch_size)
+    }
+
+    fn trust(&self, subset: Subset) -> Result<Option<Trust>, Error> {
+        let entities = match subset {
+            Subset::Train => &self.train_entities,
+            Subset::Validation => &self.val_entities,
+            Subset::Test => &self.test_entities,
+        };
+        of_run(self.network(), self.dataset, entities, &self.config, subset == Subset::Test)
     }
 
     fn values(&self) -> [&[f32]; 2] {

@@ -2,11 +2,14 @@
 //! node, with its in-edges, or a graph of a set, with all its edges.
 //!
 //! ```text
+//! Delta  = log p(y | all edges) - log p(y | without the edge)
 //! rho    = CE without the edge / CE with all edges
 //! effect = sigmoid((rho^d - 1) / T)                    d: the entity's number of edges, or 1
 //! ```
 //!
-//! Above one half, the prediction is better with the edge. Below it, the edge misleads the prediction.
+//! Delta is what the edge does: above 0 the prediction is better with it, below 0 it misleads the prediction. The
+//! paper's effect, a target for attention, raises the ratio of the losses to the power of the degree, so at a hub it
+//! calls edges that change nothing helpful or misleading.
 
 use std::ops::ControlFlow;
 
@@ -33,6 +36,33 @@ words! {
         /// All of them.
         #[default]
         All = "all",
+    }
+}
+
+words! {
+    /// What an edge does to a prediction, by Delta.
+    pub enum Influence, "an influence" {
+        /// The prediction is noticeably better with it.
+        Helps = "helps",
+        /// It changes little.
+        #[default]
+        Little = "makes little difference",
+        /// The prediction is noticeably worse with it.
+        Misleads = "misleads",
+    }
+}
+
+impl Influence {
+    /// Smaller changes of a log-likelihood make little difference: the probability changes by less than 5 %.
+    pub const NOTICEABLE: f64 = 0.05;
+
+    /// By the log-likelihood that the edge gives.
+    pub fn of(delta: f64) -> Self {
+        match delta {
+            delta if delta >= Self::NOTICEABLE => Self::Helps,
+            delta if delta <= -Self::NOTICEABLE => Self::Misleads,
+            _ => Self::Little,
+        }
     }
 }
 
@@ -111,6 +141,12 @@ pub struct EdgeEffects {
     pub loss: Vec<f64>,
     /// The same without this edge.
     pub loss_without: Vec<f64>,
+    /// Delta: the log-likelihood that the edge gives to the class that the loss is of.
+    pub delta: Vec<f64>,
+    /// The same for the class that the network predicts with all edges.
+    pub delta_predicted: Vec<f64>,
+    /// Whether the network predicts another class without the edge.
+    pub flips: Vec<bool>,
     /// The second over the first, neither below the floor; 1 where both are 0.
     pub rho: Vec<f64>,
     /// The effect, between 0 and 1.
@@ -138,6 +174,9 @@ impl EdgeEffects {
             (degree, Column::U32(self.degree)),
             ("loss", Column::F64(self.loss)),
             ("loss_without", Column::F64(self.loss_without)),
+            ("delta", Column::F64(self.delta)),
+            ("delta_predicted", Column::F64(self.delta_predicted)),
+            ("flips", Column::U32(self.flips.into_iter().map(u32::from).collect())),
             ("rho", Column::F64(self.rho)),
             ("effect", Column::F64(self.effect)),
         ]))?)
@@ -153,7 +192,7 @@ impl EdgeEffects {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use carat::{EffectSettings, TrainConfig, Trainer, effects};
+/// use carat::{EffectSettings, Influence, TrainConfig, Trainer, effects};
 /// use carat_graph::generators::{PlantedConfig, planted};
 ///
 /// let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
@@ -163,7 +202,7 @@ impl EdgeEffects {
 ///
 /// let settings = EffectSettings::from(&config);
 /// let found = effects(&network, &dataset, &split.test, &settings, &mut |_, _| ControlFlow::Continue(()))?;
-/// let misleading = (0..found.len()).filter(|&e| found.effect[e] < 0.5).count();
+/// let misleading = found.delta.iter().filter(|&&delta| Influence::of(delta) == Influence::Misleads).count();
 /// println!("{misleading} of {} edges mislead the network", found.len());
 /// # assert!(misleading > 0 && misleading < found.len());
 /// # Ok::<(), carat::Error>(())
@@ -175,16 +214,43 @@ pub fn effects<T: Real>(
     settings: &EffectSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<EdgeEffects, Error> {
+    let graph = (Task::of(dataset) == Task::Graph).then(Vec::new);
+    let mut found = EdgeEffects { graph, ..EdgeEffects::default() };
+    let entities = measured(dataset, entities, settings)?;
+    for_each_deletion(network, dataset, &entities, settings.batch_size, progress, &mut |deleted| {
+        found.append(deleted.pass, deleted.deletions, deleted.scores, deleted.references, settings)
+    })?;
+    Ok(found)
+}
+
+/// Some deletions, and the predictions without them.
+pub(crate) struct Deleted<'a, T: Real> {
+    /// The pass with all edges.
+    pub(crate) pass: &'a dyn Pass<T>,
+    pub(crate) deletions: &'a [Deletion],
+    /// A row per deletion.
+    pub(crate) scores: &'a [T],
+    /// Of the entities that the pass is over.
+    pub(crate) references: &'a [Reference],
+}
+
+/// Deletes every edge of some entities, which ascend, one by one, and shows some deletions after another.
+pub(crate) fn for_each_deletion<T: Real>(
+    network: &Network<T>,
+    dataset: &Dataset,
+    entities: &[u32],
+    batch_size: usize,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Deleted<'_, T>) -> Result<(), Error>,
+) -> Result<(), Error> {
     check_inputs(network.config(), dataset)?;
     let task = Task::of(dataset);
-    let entities = measured(dataset, entities, settings)?;
     let total: usize = entities.iter().map(|&entity| num_edges(dataset, entity)).sum();
     let layers = network.config().layers;
     let mut builder = EntityBlocks::new(dataset, task);
     let (mut work, mut scores) = (Workspace::default(), Vec::new());
-    let graph = (task == Task::Graph).then(Vec::new);
-    let mut found = EdgeEffects { graph, ..EdgeEffects::default() };
-    for entities in entities.chunks(settings.batch_size) {
+    let mut done = 0;
+    for entities in entities.chunks(batch_size) {
         let blocks = builder.build(entities, layers);
         let input = input(network.config(), dataset, &blocks)?;
         let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
@@ -195,17 +261,18 @@ pub fn effects<T: Real>(
             let (now, later) = rest.split_at(portion(&blocks, rest, network.config().classes));
             rest = later;
             pass.scores_without(now, &mut scores);
-            found.append(&pass, now, &scores, &references, settings)?;
-            if progress(found.len(), total).is_break() {
+            visit(Deleted { pass: &pass, deletions: now, scores: &scores, references: &references })?;
+            done += now.len();
+            if progress(done, total).is_break() {
                 return Err(Error::Interrupted);
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The entities that have edges, ascending and without repetitions.
-fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
+pub(crate) fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> Result<Vec<u32>, Error> {
     existing(dataset, Task::of(dataset), entities)?;
     settings.check()?;
     let mut measured: Vec<u32> = entities.iter().copied().filter(|&e| num_edges(dataset, e) > 0).collect();
@@ -214,22 +281,25 @@ fn measured(dataset: &Dataset, entities: &[u32], settings: &EffectSettings) -> R
     Ok(measured)
 }
 
-/// What an entity's predictions without an edge are compared with: the class, and ln CE with all edges.
+/// What an entity's predictions without an edge are compared with: the class by which they are judged and the predicted
+/// one, and ln CE with all edges for both.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference {
     task: Task,
-    entity: u32,
+    pub(crate) entity: u32,
     pub(crate) class: usize,
+    pub(crate) predicted: usize,
     pub(crate) log_loss: f64,
+    pub(crate) log_loss_predicted: f64,
 }
 
 impl Reference {
-    /// ln CE of one row of class scores, in 64 bits.
-    fn log_loss<T: Real>(&self, scores: &[T], row: &mut Vec<f64>) -> Result<f64, Error> {
+    /// ln CE of one row of class scores for both classes, in 64 bits.
+    fn log_losses<T: Real>(&self, scores: &[T], row: &mut Vec<f64>) -> Result<[f64; 2], Error> {
         row.clear();
         row.extend(scores.iter().map(|z| z.to_f64()));
         if row.iter().all(|z| z.is_finite()) {
-            Ok(loss::log_cross_entropy(row, self.class))
+            Ok([self.class, self.predicted].map(|class| loss::log_cross_entropy(row, class)))
         } else {
             Err(Error::NotFinite { task: self.task, entity: self.entity })
         }
@@ -246,9 +316,12 @@ pub(crate) fn references<T: Real>(
     let mut row = Vec::with_capacity(classes);
     let reference = |(&entity, scores): (&u32, &[T])| {
         let label = dataset.labels().get(entity).map(|label| label as usize).filter(|&label| label < classes);
-        let class = label.unwrap_or_else(|| loss::argmax(scores));
-        let reference = Reference { task, entity, class, log_loss: f64::NAN };
-        Ok(Reference { log_loss: reference.log_loss(scores, &mut row)?, ..reference })
+        let predicted = loss::argmax(scores);
+        let class = label.unwrap_or(predicted);
+        let unknown = f64::NAN;
+        let reference = Reference { task, entity, class, predicted, log_loss: unknown, log_loss_predicted: unknown };
+        let [log_loss, log_loss_predicted] = reference.log_losses(scores, &mut row)?;
+        Ok(Reference { log_loss, log_loss_predicted, ..reference })
     };
     entities.iter().zip(pass.scores().chunks_exact(classes)).map(reference).collect()
 }
@@ -286,7 +359,8 @@ impl EdgeEffects {
         for (deletion, scores) in deletions.iter().zip(scores.chunks_exact(pass.config().classes)) {
             let entity = blocks.entity_of(deletion.target as usize);
             let (reference, degree) = (references[entity], blocks.num_own_edges(entity));
-            let (with, without) = (reference.log_loss, reference.log_loss(scores, &mut row)?);
+            let [without, without_predicted] = reference.log_losses(scores, &mut row)?;
+            let with = reference.log_loss;
             let log_rho = log_ratio(without.max(floor), with.max(floor));
             if let Some(graph) = &mut self.graph {
                 graph.push(reference.entity);
@@ -296,6 +370,9 @@ impl EdgeEffects {
             self.degree.push(degree as u32);
             self.loss.push(with.exp());
             self.loss_without.push(without.exp());
+            self.delta.push(without.exp() - with.exp());
+            self.delta_predicted.push(without_predicted.exp() - reference.log_loss_predicted.exp());
+            self.flips.push(loss::argmax(scores) != reference.predicted);
             self.rho.push(log_rho.exp().min(f64::MAX));
             self.effect.push(effect(log_rho, settings.exponent.value(degree), settings.temperature));
         }

@@ -10,6 +10,7 @@ use crate::evaluation::{Coherence, Score};
 use crate::metrics::{Predictions, Subset};
 use crate::selection::Validation;
 use crate::stopping::StepTimes;
+use crate::trust::Trust;
 
 /// A model that a [`Trainer`](crate::Trainer) trains.
 pub trait Learner: fmt::Debug + Send {
@@ -33,6 +34,12 @@ pub trait Learner: fmt::Debug + Send {
     /// How the current model's attention agrees with the labels around test nodes; `None` for a model without
     /// attention.
     fn coherence(&self) -> Result<Option<Coherence>, Error>;
+
+    /// How far the current model's attention can be trusted over a part of the split, by some of its entities; `None`
+    /// for a model without attention.
+    fn trust(&self, _: Subset) -> Result<Option<Trust>, Error> {
+        Ok(None)
+    }
 
     /// All parameters, followed by the model's other values.
     fn values(&self) -> [&[f32]; 2];

@@ -108,12 +108,13 @@ mod stopping;
 pub mod tables;
 mod threads;
 mod training;
+pub mod trust;
 mod whole_graph_learner;
 
 pub use attention::{attention_to, mean_attention};
 pub use attention_learner::AttentionLearner;
 pub use carat_graph::{Dataset, Encoding, Normalise};
-pub use effects::{EdgeEffects, EffectSettings, NodeChoice, effects};
+pub use effects::{EdgeEffects, EffectSettings, Influence, NodeChoice, effects};
 pub use entity::Task;
 pub use error::Error;
 pub use evaluation::{Coherence, Evaluator, Score, coherence, score};

@@ -29,6 +29,8 @@ impl Results {
         let (val, validation) = evaluate(learner.predictions(Subset::Validation)?);
         let (test, of_test) = evaluate(learner.predictions(Subset::Test)?);
         let coherence = learner.coherence()?;
+        let on_test = learner.trust(Subset::Test)?;
+        let on_validation = learner.trust(Subset::Validation)?;
         let figures = RunFigures {
             test,
             val,
@@ -36,7 +38,9 @@ impl Results {
             attention_kl: coherence.map(|coherence| coherence.attention_kl),
             uniform_kl: coherence.map(|coherence| coherence.uniform_kl),
             attention_auc: coherence.and_then(|coherence| coherence.attention_auc),
+            ..RunFigures::default()
         };
+        let figures = figures.with_trust(on_test.as_ref(), on_validation.as_ref());
         Ok(Self { figures, validation, test: (of_test.entities > 0).then_some(of_test) })
     }
 }

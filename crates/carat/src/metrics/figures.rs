@@ -7,6 +7,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Evaluation, Predictions};
+use crate::trust::Trust;
 
 /// Defines [`Metric`], [`Figures`], [`Figure`] and [`RunFigures`].
 ///
@@ -213,6 +214,55 @@ figures! {
         attention_auc AttentionAuc, "attention_auc", higher,
             "the probability that attention ranks an in-neighbour of the test node's class above one of another class; \
              0.5 is chance, and what uniform attention has";
+        /// Correlation of attention, the mean over layers and heads, with what test nodes' in-edges do to the true
+        /// class, see [`crate::trust`].
+        faithfulness Faithfulness, "faithfulness", higher,
+            "the mean over test nodes of the correlation, over in-edges, of attention (the mean over layers and heads) \
+             with the log-likelihood that the edge gives to the true class; 0 is what uniform attention has";
+        /// The same of ranks: Spearman's correlation.
+        faithfulness_rank FaithfulnessRank, "rank faithfulness", higher,
+            "as faithfulness, with Spearman's correlation in place of Pearson's";
+        /// The same of the last layer's attention.
+        faithfulness_last FaithfulnessLast, "faithfulness of the last layer", higher,
+            "as faithfulness, of the last layer's attention";
+        /// Correlation of attention with what test nodes' in-edges do to the predicted class.
+        self_faithfulness SelfFaithfulness, "self-faithfulness", higher,
+            "the mean over test nodes of the correlation, over in-edges, of attention (the mean over layers and heads) \
+             with the log-likelihood that the edge gives to the predicted class; 0 is what uniform attention has";
+        /// The same of ranks.
+        self_faithfulness_rank SelfFaithfulnessRank, "rank self-faithfulness", higher,
+            "as self-faithfulness, with Spearman's correlation in place of Pearson's";
+        /// The same of the last layer's attention.
+        self_faithfulness_last SelfFaithfulnessLast, "self-faithfulness of the last layer", higher,
+            "as self-faithfulness, of the last layer's attention";
+        /// Faithfulness around validation nodes, by which settings may be chosen.
+        val_faithfulness ValFaithfulness, "validation faithfulness", higher,
+            "as faithfulness, over validation nodes";
+        /// Self-faithfulness around validation nodes.
+        val_self_faithfulness ValSelfFaithfulness, "validation self-faithfulness", higher,
+            "as self-faithfulness, over validation nodes";
+        /// Area between the deletion curves of a random order and of the most attended edges first.
+        deletion_area DeletionArea, "deletion area", higher,
+            "how much faster than in random order the probability of the predicted class falls while in-edges are \
+             deleted, the most attended first: the area between both curves";
+        /// The same as a share of what the order by effect has.
+        deletion_share DeletionShare, "deletion area, share of the best", higher,
+            "the deletion area over that of the best order, which is by what the edges do: 1 is the best, 0 is chance";
+        /// Fidelity+.
+        fidelity_plus FidelityPlus, "fidelity+", higher,
+            "how much of the predicted class's probability goes without the 30 % of in-edges with the most attention";
+        /// Fidelity-.
+        fidelity_minus FidelityMinus, "fidelity-", lower,
+            "how much of the predicted class's probability goes with only the 30 % of in-edges with the most attention";
+        /// Both in one.
+        characterisation Characterisation, "characterisation", higher,
+            "the harmonic mean of fidelity+ and 1 - fidelity-";
+        /// Probability that attention ranks a planted edge above another.
+        planted_auc PlantedAuc, "planted AUC of attention", higher,
+            "the probability that attention ranks an in-edge that is known to matter above another one; 0.5 is chance";
+        /// The same of the exact effects.
+        planted_auc_of_effects PlantedAucOfEffects, "planted AUC of effects", higher,
+            "the probability that an in-edge that is known to matter does more for the prediction than another one";
     }
 }
 
@@ -255,6 +305,32 @@ impl fmt::Display for Figure {
 }
 
 impl RunFigures {
+    /// The same with the measures of trust, over test entities and over validation entities.
+    #[must_use]
+    pub(crate) fn with_trust(self, test: Option<&Trust>, validation: Option<&Trust>) -> Self {
+        let [test_mean, val_mean] = [test, validation].map(|found| found.map(Trust::mean));
+        let last = test.map(Trust::last);
+        let curves = test.filter(|found| found.curve_entities > 0);
+        Self {
+            faithfulness: test_mean.and_then(|mean| mean.faithfulness.pearson),
+            faithfulness_rank: test_mean.and_then(|mean| mean.faithfulness.spearman),
+            faithfulness_last: last.and_then(|last| last.faithfulness.pearson),
+            self_faithfulness: test_mean.and_then(|mean| mean.self_faithfulness.pearson),
+            self_faithfulness_rank: test_mean.and_then(|mean| mean.self_faithfulness.spearman),
+            self_faithfulness_last: last.and_then(|last| last.self_faithfulness.pearson),
+            val_faithfulness: val_mean.and_then(|mean| mean.faithfulness.pearson),
+            val_self_faithfulness: val_mean.and_then(|mean| mean.self_faithfulness.pearson),
+            deletion_area: curves.map(|found| found.deletion_area),
+            deletion_share: curves.and_then(Trust::share_of_best),
+            fidelity_plus: curves.map(|found| found.fidelity.plus),
+            fidelity_minus: curves.map(|found| found.fidelity.minus),
+            characterisation: curves.map(|found| found.fidelity.characterisation),
+            planted_auc: test_mean.and_then(|mean| mean.planted).map(|planted| planted.auc),
+            planted_auc_of_effects: test.and_then(|found| found.planted).map(|planted| planted.auc),
+            ..self
+        }
+    }
+
     /// The figures over a part of the split.
     pub fn of(&self, subset: Subset) -> &Figures {
         match subset {
@@ -312,7 +388,7 @@ mod tests {
             assert_eq!(Figure::from_name(figure.name()), Some(figure));
         }
         let names: HashSet<&str> = Figure::all().map(Figure::name).collect();
-        assert_eq!(names.len(), 3 * Metric::ALL.len() + 3);
+        assert_eq!(names.len(), 3 * Metric::ALL.len() + 18);
         let text = serde_json::to_string(&figures).unwrap();
         assert!(text.starts_with(r#"{"test_loss":0.1,"test_accuracy":1.1,"#), "{text}");
         assert_eq!(serde_json::from_str::<RunFigures>(&text).unwrap(), figures);
