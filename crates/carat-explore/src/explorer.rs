@@ -133,6 +133,8 @@ impl<'a> Explorer<'a> {
                 let attention = &answer.attention[edge * layers * heads..(edge + 1) * layers * heads];
                 view.runs.push(EdgeOfRun {
                     attention: attention.chunks_exact(heads).map(<[f32]>::to_vec).collect(),
+                    delta: without.delta[at],
+                    flips: without.flips[at],
                     effect: without.effect[at],
                     rho: without.rho[at],
                     loss_without: without.loss_without[at],
@@ -176,9 +178,10 @@ impl<'a> Explorer<'a> {
         for probe in &mut self.probes {
             let without = probe.without(node, &[source])?;
             let before = probe.node(node)?;
-            let (Some(probabilities), [loss], [rho], [effect]) = (
+            let (Some(probabilities), [loss], [delta], [rho], [effect]) = (
                 without.probabilities.into_iter().next(),
                 &without.effects.loss_without[..],
+                &without.effects.delta[..],
                 &without.effects.rho[..],
                 &without.effects.effect[..],
             ) else {
@@ -186,7 +189,13 @@ impl<'a> Explorer<'a> {
             };
             let predicted = loss::argmax(&probabilities);
             let after = Prediction { predicted, judged_by: before.judged_by, loss: *loss, probabilities };
-            runs.push(PredictionChange { before: prediction(&before), after, rho: *rho, effect: *effect });
+            runs.push(PredictionChange {
+                before: prediction(&before),
+                after,
+                delta: *delta,
+                rho: *rho,
+                effect: *effect,
+            });
         }
         Ok(WithoutView { source: self.summary(source), node: self.summary(node), runs })
     }

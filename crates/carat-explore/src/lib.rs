@@ -18,7 +18,7 @@
 //! let mut explorer = Explorer::new(&inputs)?;
 //! let view = explorer.node(7, 10, Which::default())?;
 //! for edge in &view.edges {
-//!     println!("{} -> {}: effect {:.2}", edge.source.name, view.node.name, edge.runs[0].effect);
+//!     println!("{} -> {}: log-likelihood {:+.2}", edge.source.name, view.node.name, edge.runs[0].delta);
 //! }
 //! # assert_eq!(view.edges.len(), view.node.degree.min(10));
 //! # Ok::<(), carat::Error>(())

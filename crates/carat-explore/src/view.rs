@@ -106,7 +106,11 @@ pub struct EdgeView {
 pub struct EdgeOfRun {
     /// Attention per layer and head.
     pub attention: Vec<Vec<f32>>,
-    /// Its causal effect.
+    /// The log-likelihood that it gives to the class that the loss is about.
+    pub delta: f64,
+    /// Whether another class is predicted without it.
+    pub flips: bool,
+    /// The paper's effect.
     pub effect: f64,
     /// Loss without it over loss with it.
     pub rho: f64,
@@ -134,8 +138,10 @@ pub struct PredictionChange {
     pub before: Prediction,
     /// Without the edge.
     pub after: Prediction,
+    /// The log-likelihood that the edge gives to the class that the loss is about.
+    pub delta: f64,
     /// Loss without it over loss with it.
     pub rho: f64,
-    /// Its causal effect.
+    /// The paper's effect.
     pub effect: f64,
 }

@@ -45,7 +45,7 @@ pub use contrast::{Contrast, Sample};
 pub use groups::{GroupPart, GroupSummary};
 pub use listed::{ListedEdge, ListedNode};
 pub use report::report;
-pub use runs::compared_runs;
+pub use runs::{better_run, compared_runs};
 pub use sentences::{counts, group_sentences, separation_sentences};
 pub use tables::{brief_table, group_table, listed_table, separation_table};
 
@@ -155,7 +155,7 @@ impl Explanation {
             ranked: changes.order.len(),
             unranked: changes.unranked(),
             unchanged,
-            up_weighted: changes.order.iter().filter(|&&edge| changes.change[edge as usize] > 0.0).count(),
+            up_weighted: changes.order.iter().filter(|&&edge| changes.difference[edge as usize] > 0.0).count(),
             share: summary.share,
             up: listed(&mut order.iter().take(top)),
             down: listed(&mut order.iter().rev().take(top)),

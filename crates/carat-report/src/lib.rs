@@ -35,6 +35,7 @@ pub mod page;
 pub mod rewiring;
 pub mod runs;
 pub mod statistics;
+pub mod trust;
 
 pub use files::{files, guarded};
 pub use html::html;

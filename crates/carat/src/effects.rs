@@ -196,7 +196,7 @@ impl EdgeEffects {
 /// use carat_graph::generators::{PlantedConfig, planted};
 ///
 /// let dataset = planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() })?;
-/// let config = TrainConfig::default().hidden(8).epochs(3);
+/// let config = TrainConfig::default().hidden(8).epochs(20);
 /// let split = config.choose_split(&dataset)?;
 /// let (network, _) = Trainer::new(&dataset, &split, &config)?.run()?;
 ///

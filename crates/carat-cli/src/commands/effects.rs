@@ -24,9 +24,13 @@ One row per in-edge of the nodes, ordered by dst, then by src:
   degree          in-edges of dst
   loss            cross-entropy of dst's prediction
   loss_without    the same after deleting this edge only; exact
+  delta           loss_without - loss, the log-likelihood that the edge gives: above 0.05 it helps,
+                  below -0.05 it misleads, and between it makes little difference
+  delta_predicted the same for the class that the network predicts: what it relies on
+  flips           1 where another class is predicted without the edge
   rho             loss_without / loss
-  effect          sigmoid((rho^degree - 1) / T): above 0.5 dst is predicted better with the edge,
-                  below 0.5 the edge misleads
+  effect          the paper's: sigmoid((rho^degree - 1) / T). At nodes with many in-edges or a loss
+                  near 0 it is far from 0.5 for edges that change nothing; sort by delta
 
 If the run classifies graphs, there is one row per edge of the graphs. The column graph comes before src, and edges \
 (the graph's number of edges) replaces degree; the losses are of the graph's prediction.

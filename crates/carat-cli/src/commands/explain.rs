@@ -9,7 +9,7 @@ use carat_graph::table::{TableFormat, check_ending};
 use carat_graph::{DataError, Dataset};
 use carat_nn::Network;
 use carat_report::explain::{
-    Explanation, SummarySettings, brief_table, compared_runs, counts, group_sentences, group_table, report,
+    Explanation, SummarySettings, better_run, brief_table, compared_runs, counts, group_sentences, group_table, report,
     separation_sentences, separation_table,
 };
 use carat_report::{self as pages, Block, Report};
@@ -30,7 +30,7 @@ use crate::{interrupt, output};
   carat explain --base runs/plain --car runs/car --out edges.parquet  only the table of edges
   carat explain --base runs/plain --car runs/car --no-effects --json
 
-Attention is the mean over layers and heads; a change is in percent of the base run's. Edges into a node with no other \
+Attention is the mean over layers and heads; edges are ranked by its difference between the runs. Edges into a node with no other \
 in-edge always have attention 1 and are not ranked. The most up-weighted edges are compared with the most \
 down-weighted ones (degree, class, feature similarity, years, causal effect) and with the paper's groups: \
 self-citations (if the data names authors), anchors (sources with far more out-edges than others of their class) and \
@@ -41,9 +41,11 @@ edge) and nodes.csv (every node). Columns of edges.csv, ordered by dst, then by 
   src, dst        the edge: dst attends to src; nodes are numbered as in nodes.csv
   src_id, dst_id  the same by the data's own ids, if it has any
   base, car       attention in either run
-  change          in percent of base
+  difference      car - base
+  change          the paper's: in percent of base
   rank            1 is the most up-weighted; -1 where dst has no other in-edge
-  effect          of the edge in the --car run, as 'carat effects' has it; effect_rank 1 is the largest
+  delta, effect   of the edge in the --car run, as 'carat effects' has them; effect_rank 1 has the
+                  largest delta
   src_degree      edges that leave src: nodes that attend to it
   dst_degree      in-edges of dst
   same_class      1, 0, or -1 where a label is missing
@@ -167,7 +169,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
         )));
     }
     output::notes(&notes);
-    let runs = compared_runs(&base_config, &config);
+    let summaries = (RunFolder::new(&args.base).summary()?, RunFolder::new(&args.car).summary()?);
+    let better = match summaries {
+        (Some(base), Some(car)) => better_run(&base, &car),
+        _ => None,
+    };
+    let runs: Vec<String> = better.into_iter().chain(compared_runs(&base_config, &config)).collect();
     let (changes, found) = with_threads(args.threads.threads, || {
         let changes = compare(&base, &car, &dataset, &settings)?;
         let found = Explanation::of(&changes, &dataset, &settings, &summary)?;
@@ -243,7 +250,7 @@ fn write(
 
 fn text(printed: &Printed, target: Target) -> String {
     let Printed { out, files, runs, found } = printed;
-    let mut blocks: Vec<Block> = counts(found).into_iter().chain(runs.iter().cloned()).map(Block::Paragraph).collect();
+    let mut blocks: Vec<Block> = runs.iter().cloned().chain(counts(found)).map(Block::Paragraph).collect();
     let ends = [("Most up-weighted", &found.up), ("Most down-weighted", &found.down)];
     for (caption, edges) in ends.into_iter().filter(|(_, edges)| !edges.is_empty()) {
         blocks.push(Block::Table(brief_table(caption, &edges[..edges.len().min(SHOWN)])));

@@ -16,4 +16,5 @@ mod run_table;
 pub mod sweep;
 mod sweeper;
 pub mod train;
+pub mod trust;
 pub mod tune;

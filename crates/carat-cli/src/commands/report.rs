@@ -42,7 +42,10 @@ what certainty, under both protocols. It also shows the paper's tables and figur
 every setting, the best by the first figure on top. Runs in stores of an older carat lack some figures.
 
 A figure is train_, val_ or test_ with loss, accuracy, balanced_accuracy, macro_f1, roc_auc, average_precision, \
-calibration_error or brier; or attention_kl, uniform_kl or attention_auc.")]
+calibration_error or brier; or of attention: attention_kl, uniform_kl, attention_auc, faithfulness, faithfulness_rank, \
+faithfulness_last, self_faithfulness, self_faithfulness_rank, self_faithfulness_last, val_faithfulness, \
+val_self_faithfulness, deletion_area, deletion_share, fidelity_plus, fidelity_minus, characterisation, planted_auc or \
+planted_auc_of_effects.")]
 pub struct Args {
     /// Stores of 'carat sweep' and 'carat reproduce', or run folders of 'carat train'
     #[arg(value_name = "STORE", required = true)]

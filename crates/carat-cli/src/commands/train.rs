@@ -184,6 +184,15 @@ fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
             figures::text(summary.figures.attention_auc)
         );
     }
+    if summary.figures.faithfulness.is_some() {
+        let _ = writeln!(
+            text,
+            "attention and effects of edges: correlation {} for the true class, {} for the predicted one ('carat trust' \
+             says more)",
+            figures::text(summary.figures.faithfulness),
+            figures::text(summary.figures.self_faithfulness)
+        );
+    }
     let _ = writeln!(text, "run folder: {path}");
     text
 }

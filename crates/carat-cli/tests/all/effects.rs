@@ -68,7 +68,7 @@ fn effects_are_what_predictions_on_the_cut_graph_say() {
         let file = out.display().to_string();
         let said = stdout(folder, &["effects", "--run", &run, "--out", &file]);
         assert_eq!(said, format!("{} edges -> {file}\n", edges.len()));
-        let header = "src,dst,degree,loss,loss_without,rho,effect\n";
+        let header = "src,dst,degree,loss,loss_without,delta,delta_predicted,flips,rho,effect\n";
         assert!(std::fs::read_to_string(&out).unwrap().starts_with(header));
         let measured = rows(&out);
         let order: Vec<(i64, i64)> = measured.iter().map(|row| (row["src"] as i64, row["dst"] as i64)).collect();
@@ -80,6 +80,9 @@ fn effects_are_what_predictions_on_the_cut_graph_say() {
             .map(|row| if row["label"] < 0.0 { row["predicted"] as usize } else { row["label"] as usize })
             .collect();
         let with = losses(folder, &run, &graph, &classes);
+        let predicted: Vec<usize> =
+            rows(&folder.join("predictions.csv")).iter().map(|row| row["predicted"] as usize).collect();
+        let with_predicted = losses(folder, &run, &graph, &predicted);
         for (at, row) in measured.iter().enumerate().step_by(5) {
             let (src, dst) = edges[at];
             let cut = folder.join("cut.npz");
@@ -91,6 +94,11 @@ fn effects_are_what_predictions_on_the_cut_graph_say() {
             assert!(near(row["loss"], with) && near(row["loss_without"], without), "{what}: {row:?}, {with} {without}");
             assert!(near(row["rho"], row["loss_without"] / row["loss"]), "{what}: {row:?}");
             assert!(near(row["rho"], without / with), "{what}: {row:?}");
+            let change = losses(folder, &run, &cut, &predicted)[dst as usize] - with_predicted[dst as usize];
+            let close = |found: f64, expected: f64| (found - expected).abs() < 1e-3 * expected.abs().max(0.05);
+            assert!(close(row["delta"], without - with) && close(row["delta_predicted"], change), "{what}: {row:?}");
+            let now = rows(&folder.join("predictions.csv"))[dst as usize]["predicted"] as usize;
+            assert_eq!(row["flips"], f64::from(u8::from(now != predicted[dst as usize])), "{what}: {row:?}");
             let degree = edges.iter().filter(|edge| edge.1 == dst).count() as f64;
             assert_eq!(row["degree"], degree);
             let power = if exponent == "one" { 1.0 } else { degree };

@@ -18,7 +18,7 @@ fn every_edge_has_its_attention_effect_and_properties() {
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "names command the terminal: {said}");
 
     let edges = rows(&Path::new(&out).join("edges.csv"));
-    let header = "src,src_id,dst,dst_id,base,car,change,rank,effect,effect_rank,src_degree,dst_degree,same_class,\
+    let header = "src,src_id,dst,dst_id,base,car,difference,change,rank,delta,effect,effect_rank,src_degree,dst_degree,same_class,\
                   similarity,year_gap,self_citation,anchor,narrow\n";
     assert!(std::fs::read_to_string(Path::new(&out).join("edges.csv")).unwrap().starts_with(header));
     let means = |run: &str| {
@@ -50,7 +50,7 @@ fn every_edge_has_its_attention_effect_and_properties() {
     }
     let mut ranked: Vec<&BTreeMap<String, f64>> = edges.iter().filter(|row| row["rank"] > 0.0).collect();
     ranked.sort_by(|a, b| a["rank"].total_cmp(&b["rank"]));
-    assert!(ranked.len() < edges.len() && ranked.windows(2).all(|pair| pair[0]["change"] >= pair[1]["change"]));
+    assert!(ranked.len() < edges.len() && ranked.windows(2).all(|pair| pair[0]["difference"] >= pair[1]["difference"]));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn one_file_alone_and_other_formats() {
         said.contains("Not compared: causal effect, because effects were not measured.") && said.contains(" edges -> ")
     );
     let table = std::fs::read_to_string(pair.path("edges.csv")).unwrap();
-    assert!(table.starts_with("src,src_id,dst,dst_id,base,car,change,rank,src_degree,"));
+    assert!(table.starts_with("src,src_id,dst,dst_id,base,car,difference,change,rank,src_degree,"));
     explain("again.csv", &["--no-effects", "--threads", "3"]);
     assert_eq!(table, std::fs::read_to_string(pair.path("again.csv")).unwrap(), "threads change nothing");
     explain("page.html", &["--no-effects"]);

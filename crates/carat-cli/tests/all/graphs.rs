@@ -66,7 +66,7 @@ fn a_fold_is_trained_and_its_tables_are_of_graphs() {
 
     stdout(folder.path(), &["effects", "--run", &run, "--graphs", "test", "--out", &at("e.csv")]);
     let effects = lines(&folder.path().join("e.csv"));
-    assert_eq!(effects[0], "graph,src,dst,edges,loss,loss_without,rho,effect");
+    assert_eq!(effects[0], "graph,src,dst,edges,loss,loss_without,delta,delta_predicted,flips,rho,effect");
     let graphs: std::collections::BTreeSet<&str> =
         effects[1..].iter().filter_map(|row| row.split(',').next()).collect();
     assert!((6..=10).contains(&graphs.len()), "{graphs:?}");

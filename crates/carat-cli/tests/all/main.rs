@@ -23,4 +23,5 @@ mod report;
 mod rewire;
 mod sweep;
 mod train;
+mod trust;
 mod tune;

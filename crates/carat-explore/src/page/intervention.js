@@ -40,7 +40,7 @@ function outcome(run, said) {
   const prediction = changed
     ? ["The prediction changes from ", nameElement(className(before.predicted)), " to ", nameElement(className(after.predicted)), "."]
     : ["The prediction stays ", nameElement(className(before.predicted)), "."];
-  const facts = `Loss ${number(before.loss)} with the edge, ${number(after.loss)} without. rho ${number(said.rho, 4)}, effect ${number(said.effect)}: the edge ${inWords(said.effect)}.`;
+  const facts = `Loss ${number(before.loss)} with the edge, ${number(after.loss)} without. The edge gives ${number(said.delta, 3)} of log-likelihood: it ${inWords(said.delta)}. The paper's effect is ${number(said.effect)} (rho ${number(said.rho, 4)}).`;
   const info = state.info.runs[run];
   return element(
     "div",
@@ -54,9 +54,9 @@ function outcome(run, said) {
 
 // The same as text for screen readers.
 function interventionInWords(answer) {
-  const each = answer.runs.map(({ before, after, effect }, run) => {
+  const each = answer.runs.map(({ before, after, delta }, run) => {
     const changed = before.predicted !== after.predicted ? `changes to ${className(after.predicted)}` : "stays";
-    return `${shortRun(run)}: the prediction ${changed}, loss ${number(before.loss)} to ${number(after.loss)}, the edge ${inWords(effect)}`;
+    return `${shortRun(run)}: the prediction ${changed}, loss ${number(before.loss)} to ${number(after.loss)}, the edge ${inWords(delta)}`;
   });
   return `Without the edge from ${inText(answer.source.name)}. ${each.join(". ")}.`;
 }

@@ -4,27 +4,27 @@ function legendItems(view, edges, largest, scaleWidth) {
   const items = [];
   const text = (x, words) => drawn("text", { x, y: 14 }, words);
   const gradient = Array.from({ length: 40 }, (_, at) =>
-    drawn("rect", { x: 60 + at * 3, y: 5, width: 3.2, height: 11, fill: colourOfEffect((at + 0.5) / 40) }));
+    drawn("rect", { x: 60 + at * 3, y: 5, width: 3.2, height: 11, fill: colourOfDelta((at - 19.5) / 10) }));
   items.push({
     space: 60 + 120 + 8 + textWidth("helps", 11),
     parts: [text(0, "misleads"), ...gradient, text(60 + 120 + 8, "helps")],
-    words: "Effect of an edge: 0 misleads, 0.5 no difference, 1 helps",
+    words: "Log-likelihood that an edge gives to the class: below 0 it misleads, above 0 it helps",
   });
   items.push({
-    space: 34 + textWidth("effect below 0.45", 11),
+    space: 34 + textWidth("dashed: misleads", 11),
     parts: [
       drawn("path", {
-        class: "visible", d: "M0,10 H28", stroke: colourOfEffect(0.1), "stroke-width": 4, "stroke-dasharray": dashes(4),
+        class: "visible", d: "M0,10 H28", stroke: colourOfDelta(-1), "stroke-width": 4, "stroke-dasharray": dashes(4),
       }),
-      text(34, "effect below 0.45"),
+      text(34, "dashed: misleads"),
     ],
-    words: "Dashed edges have an effect below 0.45",
+    words: "Dashed edges mislead: without one, the class would be at least 5 % more probable",
   });
   const sample = number(largest, largest < 0.1 ? 4 : 2);
   items.push({
     space: 34 + textWidth(`attention ${sample}`, 11),
     parts: [
-      drawn("path", { class: "visible", d: "M0,10 H28", stroke: colourOfEffect(0.5), "stroke-width": scaleWidth }),
+      drawn("path", { class: "visible", d: "M0,10 H28", stroke: colourOfDelta(0), "stroke-width": scaleWidth }),
       text(34, `attention ${sample}`),
     ],
     words: `The widest edge has attention ${sample}`,

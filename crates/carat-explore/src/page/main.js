@@ -34,7 +34,7 @@ function filtered(view) {
   const [effect, kind] = [byId("effect").value, byId("class").value];
   const keep = (edge) => {
     const same = edge.source.class !== null && edge.source.class === view.node.class;
-    const beyond = (run) => (effect === "above" ? run.effect > threshold : run.effect < threshold);
+    const beyond = (run) => (effect === "above" ? run.delta > threshold : run.delta < threshold);
     return edge.runs.some((run) => attentionOf(run, state.which) >= least)
       && (effect === "any" || edge.runs.some(beyond))
       && (kind === "any" || (kind === "same" ? same : !same));

@@ -22,8 +22,10 @@ const edgeTip = (view, edge, run) => {
   return [
     `${inText(edge.source.name)} → ${inText(view.node.name)}`,
     `attention ${number(attentionOf(said, state.which), 4)} (${whichInWords()})`,
-    `effect ${number(said.effect)}: it ${inWords(said.effect)}`,
-    `loss ${loss} (rho ${number(said.rho, 4)})`,
+    `log-likelihood ${number(said.delta, 3)}: it ${inWords(said.delta)}`,
+    ...(said.flips ? ["without it another class is predicted"] : []),
+    `loss ${loss}`,
+    `the paper's effect ${number(said.effect)} (rho ${number(said.rho, 4)})`,
     ...(edge.spurious === null ? [] : [edge.spurious ? "planted as spurious" : "not planted as spurious"]),
   ].join("\n");
 };
@@ -47,7 +49,7 @@ function dotOf(card, predicted, x, y, radius) {
 const dashes = (width) => `${Math.max(7, width * 1.2).toFixed(1)} ${Math.max(3, width * 0.35).toFixed(1)}`;
 
 function edgeMark(view, edge, run, from, to, width) {
-  const { effect } = edge.runs[run];
+  const { delta } = edge.runs[run];
   const bend = (to.x - from.x) * 0.5;
   const path = `M${from.x},${from.y} C${from.x + bend},${from.y} ${to.x - bend},${to.y} ${to.x},${to.y}`;
   const cut = state.deleted === edge.source.id;
@@ -67,9 +69,9 @@ function edgeMark(view, edge, run, from, to, width) {
     drawn("path", {
       class: "visible",
       d: path,
-      stroke: colourOfEffect(effect),
+      stroke: colourOfDelta(delta),
       "stroke-width": width.toFixed(2),
-      "stroke-dasharray": effect < MISLEADS ? dashes(width) : null,
+      "stroke-dasharray": misleads(delta) ? dashes(width) : null,
     }),
   );
   mark.addEventListener("click", () => choose(state.view.node.id, cut ? null : edge.source.id));

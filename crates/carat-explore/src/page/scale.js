@@ -9,20 +9,22 @@ function attentionOf(run, { layer, head }) {
   return mean(layers.flatMap((heads) => (heads[head] === undefined ? heads : [heads[head]])));
 }
 
-// The middle is an edge that makes no difference. Edges below it mislead; they are also dashed, so that colour is not the
-// only sign.
-const MISLEADS = 0.45;
-const HELPS = 0.55;
-const inWords = (effect) => (effect < MISLEADS ? "misleads" : effect > HELPS ? "helps" : "makes little difference");
+// What an edge does is the log-likelihood, delta, that it gives to the true class. A change of less than 5 % of the
+// probability makes little difference. Edges that mislead are also dashed, so that colour is not the only sign.
+const NOTICEABLE = 0.05;
+const misleads = (delta) => delta <= -NOTICEABLE;
+const inWords = (delta) => (misleads(delta) ? "misleads" : delta >= NOTICEABLE ? "helps" : "makes little difference");
 
 const themeColours = (name) => {
   const text = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 };
 
-function colourOfEffect(effect) {
-  const [misleads, neutral, helps] = ["--misleads", "--neutral", "--helps"].map(themeColours);
-  const [end, share] = effect < 0.5 ? [misleads, 1 - 2 * effect] : [helps, 2 * effect - 1];
+// The stronger, the larger the share of the probability that goes with the edge, or without it.
+function colourOfDelta(delta) {
+  const [against, neutral, helps] = ["--misleads", "--neutral", "--helps"].map(themeColours);
+  const share = Math.abs(delta) < NOTICEABLE ? 0 : 1 - Math.exp(-Math.abs(delta) - 0.2);
+  const end = delta < 0 ? against : helps;
   const mixed = neutral.map((from, at) => Math.round(from + (end[at] - from) * share));
   return `rgb(${mixed.join(", ")})`;
 }

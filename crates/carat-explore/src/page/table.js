@@ -17,7 +17,8 @@ function columns(view) {
   }
   const perRun = [
     { key: "attention", heading: "attention", of: (run) => attentionOf(run, state.which), digits: 4 },
-    { key: "effect", heading: "effect", of: (run) => run.effect, digits: 3 },
+    { key: "delta", heading: "log-likelihood", of: (run) => run.delta, digits: 3 },
+    { key: "effect", heading: "paper's effect", of: (run) => run.effect, digits: 3 },
     { key: "rho", heading: "rho", of: (run) => run.rho, digits: 4 },
   ];
   for (const { key, heading, of, digits } of perRun) {

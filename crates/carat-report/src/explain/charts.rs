@@ -3,7 +3,7 @@
 use carat::explain::Property;
 
 use super::listed::isolated;
-use super::sentences::{attention, number, percent};
+use super::sentences::{attention, difference, number};
 use super::{Contrast, Explanation, ListedEdge};
 use crate::figures::{Axis, Chart, ChartPanel, Mark};
 use crate::format;
@@ -134,9 +134,9 @@ pub(super) fn scatter(found: &Explanation) -> Chart {
             "{dst} attends to {src}: {} before, {} after ({})",
             attention(base),
             attention(car),
-            percent(edge.change)
+            difference(edge.difference)
         );
-        Mark::Dot { at: (base, car), series: usize::from(edge.change > 0.0), radius: 2.5, tip }
+        Mark::Dot { at: (base, car), series: usize::from(edge.difference > 0.0), radius: 2.5, tip }
     };
     let axis = |who: &str| Axis { label: format!("attention, {who}"), logarithmic: true, ..Axis::default() };
     let mut marks = vec![Mark::Diagonal];

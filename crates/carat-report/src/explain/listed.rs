@@ -28,9 +28,9 @@ pub struct ListedEdge {
     pub base: f32,
     /// Attention in the CAR network.
     pub car: f32,
-    /// Change in percent of the baseline's.
-    pub change: f64,
-    /// Its causal effect in the CAR network, where measured.
+    /// The second less the first.
+    pub difference: f64,
+    /// The log-likelihood that it gives to its target's class in the CAR network, where measured.
     pub effect: Option<f64>,
     /// The number of nodes that attend to the source.
     pub src_degree: u32,
@@ -41,7 +41,8 @@ pub struct ListedEdge {
 }
 
 impl ListedNode {
-    fn of(dataset: &Dataset, node: u32) -> Self {
+    /// A node of the data.
+    pub(crate) fn of(dataset: &Dataset, node: u32) -> Self {
         let at = node as usize;
         let name = dataset.node_names().and_then(|names| names.get(at)).filter(|name| !name.trim().is_empty());
         let class = dataset.labels().get(node).map(|label| {
@@ -72,7 +73,7 @@ impl ListedEdge {
             dst: ListedNode::of(dataset, changes.dst[at]),
             base: changes.base[at],
             car: changes.car[at],
-            change: changes.change[at],
+            difference: changes.difference[at],
             effect: changes.value(Property::Effect, edge),
             src_degree: changes.properties.src_degree[at],
             dst_degree: changes.properties.dst_degree[at],

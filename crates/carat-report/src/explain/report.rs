@@ -7,27 +7,28 @@ use crate::{Block, Report, Section};
 
 const HOW_TO_READ: [&str; 7] = [
     "Attention is the mean over layers and heads of what the target pays to the source; over the in-edges of a target \
-     it sums to 1. The change is in percent of the baseline's: from 0.2 to 0.3 is +50 %.",
+     it sums to 1. Edges are ranked by the difference, CAR's less the baseline's. The paper's change, in percent of the \
+     baseline's, is in the table of groups: from 0.2 to 0.3 is +50 %.",
     "Messages flow from source to target. In a citation graph the source is the cited paper and the target the citing \
      one. Where every edge has its reverse, each citation is two edges.",
     "Similarity is the cosine of the features of both ends; the year gap is how much older the source is than the \
      target.",
     "The source's degree counts the edges that leave it: how many nodes attend to it, hence its citations. The \
      target's counts those that share its attention.",
-    "The effect is measured in the CAR network by deleting the edge: above 0.5 the target is predicted better with it, \
-     below 0.5 it misleads. It is judged by the label, also at test nodes.",
+    "The effect is measured in the CAR network by deleting the edge: the log-likelihood that the edge gives to the \
+     target's class. Above 0.05 the target is predicted noticeably better with it, below -0.05 it misleads. It is \
+     judged by the label, also at test nodes.",
     "AUC is the probability that an edge of the first kind has more of a property than one of the second: 0.5 says \
      nothing. Its interval counts the edges into one target as one cluster; edges that share a source count as \
      independent, so it is a little too narrow.",
-    "One pair of runs is one pair: another seed ranks other edges first. What is near 0 in the baseline has huge \
-     changes in percent, so look at both attentions. Any smoothing of attention lifts what was low, so compare with a \
+    "One pair of runs is one pair: another seed ranks other edges first. Any smoothing of attention lifts what was low, so compare with a \
      control run (--regulariser constant) before crediting causality.",
 ];
 
 /// The report. `runs` are sentences about the compared networks.
 pub fn report(found: &Explanation, runs: &[String]) -> Report {
-    let mut lead: Vec<Block> = sentences::counts(found).into_iter().map(Block::Paragraph).collect();
-    lead.extend(runs.iter().cloned().map(Block::Paragraph));
+    let sentences = runs.iter().cloned().chain(sentences::counts(found));
+    let mut lead: Vec<Block> = sentences.map(Block::Paragraph).collect();
     let mut points = sentences::separation_sentences(found);
     points.extend(sentences::group_sentences(found));
     lead.push(Block::Points(points));

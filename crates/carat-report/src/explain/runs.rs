@@ -1,7 +1,8 @@
 //! Describes the two runs, and the settings that differ between them.
 
+use carat::metrics::Metric;
 use carat::settings::NetworkSettings;
-use carat::{RegulariserSettings, Setting, TrainConfig};
+use carat::{RegulariserSettings, Setting, Summary, TrainConfig};
 
 use crate::format;
 
@@ -24,6 +25,28 @@ pub fn compared_runs(base: &TrainConfig, car: &TrainConfig) -> Vec<String> {
         (false, false) => sentences.push("Neither run is regularised.".into()),
     }
     sentences
+}
+
+/// Which of two runs predicts the test better, by what both measured at their end; `None` where one has no figures.
+pub fn better_run(base: &Summary, car: &Summary) -> Option<String> {
+    let figures = [Some(base.lead.first()[0]), Some(Metric::Loss)].into_iter().flatten();
+    let compared: Vec<(Metric, f64, f64)> = figures
+        .filter_map(|metric| Some((metric, base.figures.test.get(metric)?, car.figures.test.get(metric)?)))
+        .collect();
+    let said = |&(metric, base, car): &(Metric, f64, f64)| format!("{} {car:.3} against {base:.3}", metric.title());
+    let wins = |&(metric, base, car): &(Metric, f64, f64)| match car == base {
+        true => None,
+        false => Some((car < base) == metric.lower_is_better()),
+    };
+    let verdicts: Vec<bool> = compared.iter().filter_map(wins).collect();
+    let who = match (verdicts.contains(&true), verdicts.contains(&false)) {
+        (true, false) => "The CAR run predicts the test better",
+        (false, true) => "The base run predicts the test better",
+        (true, true) => "Neither run predicts the test better in every respect",
+        (false, false) => "Both runs predict the test equally well",
+    };
+    let said: Vec<String> = compared.iter().map(said).collect();
+    (!said.is_empty()).then(|| format!("{who}: CAR has {}.", format::list(&said)))
 }
 
 fn described(config: &TrainConfig) -> String {

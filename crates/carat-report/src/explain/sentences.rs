@@ -66,7 +66,7 @@ fn sentence(contrast: &Contrast) -> String {
         Property::Similarity => ("join nodes with more similar features", "join nodes with less similar features"),
         Property::YearGap => ("reach further back in time", "reach less far back in time"),
         Property::BaseAttention => ("had more attention to begin with", "had less attention to begin with"),
-        Property::Effect => ("have the larger causal effect", "have the smaller causal effect"),
+        Property::Effect => ("do more for the predictions", "do less for the predictions"),
     };
     let typical = |sample: &super::Sample| number(contrast.property, sample.typical(contrast.property));
     format!(
@@ -85,7 +85,8 @@ pub(super) fn number(property: Property, value: f64) -> String {
         Property::SrcDegree | Property::DstDegree => format!("{value:.0}"),
         Property::YearGap => format!("{value:.1}"),
         Property::Similarity => format!("{value:.2}"),
-        Property::BaseAttention | Property::Effect => attention(value),
+        Property::BaseAttention => attention(value),
+        Property::Effect => difference(value),
     }
 }
 
@@ -96,6 +97,12 @@ pub(super) fn attention(value: f64) -> String {
         value if value >= 1e-4 => format!("{value:.5}"),
         value => format!("{value:.1e}"),
     }
+}
+
+/// A difference of attention with its sign.
+pub(super) fn difference(difference: f64) -> String {
+    let sign = if difference < 0.0 { "-" } else { "+" };
+    if difference == 0.0 { attention(0.0) } else { format!("{sign}{}", attention(difference.abs())) }
 }
 
 /// A change in percent, with only its significant digits. The space is a no-break space.
@@ -147,6 +154,7 @@ mod tests {
     fn numbers_have_their_significant_digits() {
         assert_eq!([0.0, 0.123456, 0.001234, 3.2e-9].map(attention), ["0.000", "0.123", "0.00123", "3.2e-9"]);
         let percents = [2.5e6, 7700.4, 53.26, -99.87, 0.0].map(|change| percent(change).replace('\u{a0}', " "));
+        assert_eq!([0.25, -0.0301, 0.0].map(difference), ["+0.250", "-0.030", "0.000"]);
         assert_eq!(percents, ["+2.5e6 %", "+7700 %", "+53.3 %", "-99.9 %", "0.0 %"]);
         assert_eq!(number(Property::SameClass, 0.414), "41 %");
         assert_eq!(number(Property::SrcDegree, 12.0), "12");

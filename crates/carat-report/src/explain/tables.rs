@@ -1,6 +1,6 @@
 //! The tables of an explanation, the same on the page and on the terminal.
 
-use super::sentences::{attention, number, percent};
+use super::sentences::{attention, difference, number, percent};
 use super::{Contrast, Explanation, GroupPart, GroupSummary, ListedEdge, ListedNode, Sample};
 use crate::format;
 use crate::statistics::{Direction, Separation};
@@ -28,7 +28,7 @@ pub fn listed_table(name: &str, caption: &str, edges: &[ListedEdge]) -> Table {
         row.push(Cell::text(edge.src.shown()));
         row.extend(about.then(|| Cell::text(edge.src.about())));
         row.extend([base, car]);
-        row.extend(effects.then(|| format::number_cell(edge.effect, 3)));
+        row.extend(effects.then(|| effect_cell(edge)));
         row.extend(similar.then(|| format::number_cell(edge.similarity, 2)));
         row.push(format::count_cell(edge.src_degree as usize));
         row
@@ -36,9 +36,13 @@ pub fn listed_table(name: &str, caption: &str, edges: &[ListedEdge]) -> Table {
     Table { name: name.into(), caption: caption.into(), columns, rows: edges.iter().map(row).collect() }
 }
 
+fn effect_cell(edge: &ListedEdge) -> Cell {
+    edge.effect.map_or_else(|| Cell::text(format::UNDEFINED), |delta| Cell::number(format::signed(delta, 3), delta))
+}
+
 fn attention_cells(edge: &ListedEdge) -> [Cell; 3] {
     let [base, car] = [edge.base, edge.car].map(|alpha| Cell::number(attention(f64::from(alpha)), f64::from(alpha)));
-    [base, car, Cell::number(percent(edge.change), edge.change)]
+    [base, car, Cell::number(difference(edge.difference), edge.difference)]
 }
 
 /// Edges by name, for the width of a terminal. Long names are cut.
@@ -54,7 +58,7 @@ pub fn brief_table(caption: &str, edges: &[ListedEdge]) -> Table {
     let row = |edge: &ListedEdge| {
         let mut row = vec![node(&edge.dst), node(&edge.src)];
         row.extend(attention_cells(edge));
-        row.extend(effects.then(|| format::number_cell(edge.effect, 3)));
+        row.extend(effects.then(|| effect_cell(edge)));
         row
     };
     Table { name: String::new(), caption: caption.into(), columns, rows: edges.iter().map(row).collect() }

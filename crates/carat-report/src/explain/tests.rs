@@ -31,11 +31,16 @@ fn changes(dataset: &Dataset) -> EdgeChanges {
     let car: Vec<f32> =
         far.iter().enumerate().map(|(e, far)| if *far { 0.1 } else { 0.45 } + 1e-4 * (e % 13) as f32).collect();
     let change: Vec<f64> = base.iter().zip(&car).map(|(base, car)| 100.0 * f64::from(car / base - 1.0)).collect();
+    let difference = base.iter().zip(&car).map(|(base, car)| f64::from(car - base)).collect();
     let mut order: Vec<u32> = (0..edges as u32).collect();
     order.sort_by(|a, b| change[*b as usize].total_cmp(&change[*a as usize]).then(a.cmp(b)));
     let same = |(i, j): (&u32, &u32)| Some((*i >= 20) == (*j >= 20));
     EdgeChanges {
-        effects: Some(Effects { effect: change.iter().map(|c| 0.5 + c / 1000.0).collect(), order: order.clone() }),
+        effects: Some(Effects {
+            delta: change.iter().map(|c| c / 100.0).collect(),
+            effect: change.iter().map(|c| 0.5 + c / 1000.0).collect(),
+            order: order.clone(),
+        }),
         properties: Properties {
             src_degree: far.iter().map(|far| if *far { 30 } else { 3 }).collect(),
             dst_degree: vec![3; edges],
@@ -52,6 +57,7 @@ fn changes(dataset: &Dataset) -> EdgeChanges {
         dst,
         base,
         car,
+        difference,
         change,
         order,
     }
@@ -68,7 +74,7 @@ fn ends_and_tenths_are_compared() {
     let changes = changes(&dataset);
     let found = explanation(&changes, &dataset);
     assert_eq!((found.edges, found.ranked, found.unranked, found.up_weighted), (120, 120, 0, 80));
-    assert!(found.up.iter().all(|edge| edge.change > 30.0) && found.down.iter().all(|edge| edge.change < -60.0));
+    assert!(found.up.iter().all(|edge| edge.difference > 0.1) && found.down.iter().all(|edge| edge.difference < -0.2));
     assert_eq!((found.up.len(), found.needed.len(), found.sample.len()), (3, 3, 120));
     let of = |property| found.separates.iter().find(|contrast| contrast.property == property).unwrap();
     let degree = of(Property::SrcDegree);
@@ -91,8 +97,8 @@ fn groups_have_a_direction_or_a_reason_for_none() {
     assert_eq!((anchors.all.edges, anchors.all.up_share, anchors.separation.unwrap().auc), (40, Some(0.0), 0.0));
     assert_eq!(anchors.same_class.edges + anchors.other_class.edges, 40);
     assert_eq!((narrow.all.edges, narrow.all.up_share), (80, Some(1.0)));
-    assert!(anchors.examples.iter().all(|edge| edge.change < 0.0) && anchors.examples.len() == 5);
-    assert!(narrow.examples.windows(2).all(|pair| pair[0].change >= pair[1].change));
+    assert!(anchors.examples.iter().all(|edge| edge.difference < 0.0) && anchors.examples.len() == 5);
+    assert!(narrow.examples.windows(2).all(|pair| pair[0].difference >= pair[1].difference));
     let sentences = group_sentences(&found);
     assert!(
         sentences[0].starts_with("Self-citations cannot be told: the data names no authors (a column 'authors'"),
@@ -130,6 +136,7 @@ fn unchanged_attention_is_named_and_not_ranked() {
     let mut same = changes(&dataset);
     same.car = same.base.clone();
     same.change = vec![0.0; 120];
+    same.difference = vec![0.0; 120];
     let found = explanation(&same, &dataset);
     assert!(found.unchanged && found.up.is_empty() && found.separates.is_empty() && found.sample.is_empty());
     assert!(counts(&found)[1].starts_with("Both networks weigh every edge alike"), "{:?}", counts(&found));

@@ -1,9 +1,13 @@
 //! What training changed: attention on every edge in two networks of one graph, and the properties of the edge.
 //!
 //! ```text
-//! a(e)       mean over layers and heads of the attention that edge e = (i, j) gets from its target j
-//! change(e)  100 (a_car(e) / a_base(e) - 1), in percent of the baseline's
+//! a(e)           mean over layers and heads of the attention that edge e = (i, j) gets from its target j
+//! difference(e)  a_car(e) - a_base(e)
+//! change(e)      100 (a_car(e) / a_base(e) - 1), in percent of the baseline's
 //! ```
+//!
+//! Edges are ranked by the difference: the change is the paper's, and grows without bound where the baseline's
+//! attention is near 0.
 //!
 //! Messages flow from source to target: the target attends to the source. In a citation graph as the readers make it,
 //! the source is the cited paper and the target the citing one. Where the graph has both directions of every edge, each
@@ -75,10 +79,11 @@ impl ExplainSettings {
 /// Effects of all edges in one network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effects {
-    /// Per edge, between 0 and 1: above one half the target is predicted better with the edge. See
-    /// [`crate::effects()`].
+    /// Per edge, the log-likelihood that it gives to its target's class. See [`crate::effects()`].
+    pub delta: Vec<f64>,
+    /// The paper's effect, between 0 and 1.
     pub effect: Vec<f64>,
-    /// Every edge, the one with the largest effect first.
+    /// Every edge, the one that gives most first.
     pub order: Vec<u32>,
 }
 
@@ -94,6 +99,8 @@ pub struct EdgeChanges {
     pub base: Vec<f32>,
     /// Mean attention in the second.
     pub car: Vec<f32>,
+    /// The second less the first.
+    pub difference: Vec<f64>,
     /// Its change in percent of the first's. Attention that underflowed counts as the smallest normal number.
     pub change: Vec<f64>,
     /// Edges whose target has another in-edge, most up-weighted first; equal ones in the order of ids.
@@ -158,8 +165,8 @@ impl EdgeChanges {
 ///
 /// let found = explain(&base, &car, &dataset, &ExplainSettings::default(), &mut |_, _| ControlFlow::Continue(()))?;
 /// let most = found.order[0] as usize;
-/// println!("{} -> {}: {:+.0} %", found.src[most], found.dst[most], found.change[most]);
-/// # assert!(found.change[most] > 0.0 && !found.is_unchanged());
+/// println!("{} -> {}: {:+.3}", found.src[most], found.dst[most], found.difference[most]);
+/// # assert!(found.difference[most] > 0.0 && !found.is_unchanged());
 /// # Ok::<(), carat::Error>(())
 /// ```
 pub fn explain(
@@ -184,13 +191,14 @@ pub fn explain(
     let (src, dst) = (dataset.graph().sources().to_vec(), dataset.graph().targets());
     let base = finite(mean_attention(base, dataset, settings.batch_size)?, &dst)?;
     let after = finite(mean_attention(car, dataset, settings.batch_size)?, &dst)?;
+    let difference: Vec<f64> = base.iter().zip(&after).map(|(&base, &car)| f64::from(car) - f64::from(base)).collect();
     let change: Vec<f64> = base.par_iter().zip(&after).map(|(base, car)| percent(*base, *car)).collect();
     let properties = Properties::of(dataset, &src, &dst)?;
     let groups = groups::find(dataset, &properties, (&src, &dst), settings);
     let ranked = (0..src.len() as u32).filter(|&e| properties.dst_degree[e as usize] > 1).collect();
-    let order = ordered(ranked, |e| change[e as usize]);
+    let order = ordered(ranked, |e| difference[e as usize]);
     let effects = settings.effects.map(|settings| measured(car, dataset, &settings, progress)).transpose()?;
-    Ok(EdgeChanges { src, dst, base, car: after, change, order, effects, properties, groups })
+    Ok(EdgeChanges { src, dst, base, car: after, difference, change, order, effects, properties, groups })
 }
 
 /// 100 (car / base - 1).
@@ -224,10 +232,8 @@ fn measured(
     let nodes: Vec<u32> = (0..dataset.num_nodes() as u32).collect();
     // All in-edges of all nodes in their order: every edge, by its id.
     let found = effects(network, dataset, &nodes, settings, progress)?;
-    // Effects near 1 and 0 are equal in 64 bits, but the sigmoid's arguments still differ.
-    let strength = |e: u32| settings.exponent.value(found.degree[e as usize] as usize) * found.rho[e as usize].ln();
-    let order = ordered((0..found.len() as u32).collect(), strength);
-    Ok(Effects { effect: found.effect, order })
+    let order = ordered((0..found.len() as u32).collect(), |e| found.delta[e as usize]);
+    Ok(Effects { delta: found.delta, effect: found.effect, order })
 }
 
 #[cfg(test)]

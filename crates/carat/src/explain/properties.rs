@@ -24,7 +24,7 @@ pub enum Property {
     YearGap,
     /// Attention in the first network.
     BaseAttention,
-    /// Causal effect in the second network.
+    /// The log-likelihood that the edge gives to its target's class, in the second network.
     Effect,
 }
 
@@ -104,7 +104,7 @@ impl EdgeChanges {
             Property::Similarity => Some(f64::from(properties.similarity[edge])).filter(|cosine| !cosine.is_nan()),
             Property::YearGap => properties.year_gap.as_ref().map(|gaps| f64::from(gaps[edge])),
             Property::BaseAttention => Some(f64::from(self.base[edge])),
-            Property::Effect => self.effects.as_ref().map(|effects| effects.effect[edge]),
+            Property::Effect => self.effects.as_ref().map(|effects| effects.delta[edge]),
         }
     }
 

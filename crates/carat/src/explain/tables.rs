@@ -10,8 +10,9 @@ use crate::Error;
 const NONE: i64 = -1;
 
 impl EdgeChanges {
-    /// One row per edge, in the order of ids: src, dst, base, car, change, rank (from 1, the most up-weighted; -1 where
-    /// the target has one in-edge); where effects were measured effect and effect_rank; src_degree, dst_degree,
+    /// One row per edge, in the order of ids: src, dst, base, car, difference, change, rank (from 1, the most
+    /// up-weighted; -1 where the target has one in-edge); where effects were measured delta, effect and effect_rank (by
+    /// delta); src_degree, dst_degree,
     /// same_class (1, 0, or -1 where unknown), similarity (NaN where undefined); where known year_gap; and a column of
     /// 0 and 1 per group that the data can tell.
     pub fn into_table(self) -> Result<Table, Error> {
@@ -21,11 +22,13 @@ impl EdgeChanges {
             ("dst", Column::U32(self.dst)),
             ("base", Column::F32(self.base)),
             ("car", Column::F32(self.car)),
+            ("difference", Column::F64(self.difference)),
             ("change", Column::F64(self.change)),
             ("rank", Column::I64(rank)),
         ];
         if let Some(effects) = self.effects {
             let rank = ranks(effects.effect.len(), &effects.order);
+            columns.push(("delta", Column::F64(effects.delta)));
             columns.push(("effect", Column::F64(effects.effect)));
             columns.push(("effect_rank", Column::I64(rank)));
         }

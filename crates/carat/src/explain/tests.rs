@@ -45,7 +45,7 @@ fn members(found: &EdgeChanges, group: Group) -> BTreeSet<(u32, u32)> {
 }
 
 #[test]
-fn changes_are_percent_of_the_baseline_s_attention_and_ranked() {
+fn changes_are_in_percent_and_edges_are_ranked_by_their_difference() {
     let dataset = dataset();
     let found = explained(&dataset, &ExplainSettings::default());
     let (base, car) = (network(&dataset, 1), network(&dataset, 2));
@@ -54,11 +54,14 @@ fn changes_are_percent_of_the_baseline_s_attention_and_ranked() {
     for edge in 0..11 {
         let expected = 100.0 * (f64::from(after[edge]) / f64::from(before[edge]) - 1.0);
         assert!((found.change[edge] - expected).abs() < 1e-3 * expected.abs().max(1.0), "{edge}");
+        assert!((found.difference[edge] - f64::from(after[edge] - before[edge])).abs() < 1e-6, "{edge}");
     }
     // Nodes 1, 3 and 6 have one in-edge each.
     assert_eq!((found.len(), found.unranked(), found.order.len()), (11, 3, 8));
     assert!(found.order.iter().all(|&e| ![1, 3, 6].contains(&found.dst[e as usize])));
-    assert!(found.order.windows(2).all(|pair| found.change[pair[0] as usize] >= found.change[pair[1] as usize]));
+    assert!(
+        found.order.windows(2).all(|pair| found.difference[pair[0] as usize] >= found.difference[pair[1] as usize])
+    );
     let (up, down) = found.ends(0.25);
     assert_eq!((up, &down[..]), (&found.order[..2], &[found.order[7], found.order[6]][..]));
     let (up, down) = found.ends(1.0);
@@ -133,10 +136,10 @@ fn effects_are_those_of_the_second_network() {
     let expected = effects(&network(&dataset, 2), &dataset, &nodes, &effect_settings, &mut go_on).unwrap();
     let measured = found.effects.as_ref().unwrap();
     assert_eq!((&found.src, &found.dst), (&expected.src, &expected.dst));
-    assert_eq!(measured.effect, expected.effect);
+    assert_eq!((&measured.delta, &measured.effect), (&expected.delta, &expected.effect));
     assert_eq!(measured.order.len(), 11, "also edges without a rank of their attention");
-    assert!(measured.order.windows(2).all(|p| measured.effect[p[0] as usize] >= measured.effect[p[1] as usize]));
-    assert_eq!(found.value(Property::Effect, 3), Some(expected.effect[3]));
+    assert!(measured.order.windows(2).all(|p| measured.delta[p[0] as usize] >= measured.delta[p[1] as usize]));
+    assert_eq!(found.value(Property::Effect, 3), Some(expected.delta[3]));
     let stop =
         explain(&network(&dataset, 1), &network(&dataset, 2), &dataset, &settings, &mut |_, _| ControlFlow::Break(()));
     assert!(matches!(stop, Err(Error::Interrupted)));
@@ -154,7 +157,7 @@ fn tables_have_what_is_known_and_no_more() {
     let (order, effect_order) = (found.order.clone(), found.effects.as_ref().unwrap().order.clone());
     let table = found.into_table().unwrap();
     let names: Vec<&str> = table.columns().iter().map(|(name, _)| name.as_str()).collect();
-    let expected = "src dst base car change rank effect effect_rank src_degree dst_degree same_class similarity \
+    let expected = "src dst base car difference change rank delta effect effect_rank src_degree dst_degree same_class similarity \
         year_gap anchor narrow";
     assert_eq!(names.join(" "), expected);
     let column = |name: &str| &table.columns().iter().find(|(own, _)| own == name).unwrap().1;

@@ -33,6 +33,7 @@
 mod correlation;
 mod curves;
 mod faithfulness;
+mod nodes;
 mod observed;
 mod of_run;
 mod planted;
@@ -47,6 +48,7 @@ use serde::{Serialize, Serializer};
 
 pub use curves::{Curve, Fidelity, Order, SHARES, best_order, deletion_curves};
 pub use faithfulness::{Faithfulness, Of};
+pub use nodes::JudgedEntity;
 pub use observed::{Observed, Reading};
 pub(crate) use of_run::of_run;
 pub use planted::Planted;

@@ -69,13 +69,14 @@ impl Trust {
             );
         };
         let curves = match self.share_of_best() {
+            _ if self.curve_entities == 0 => String::new(),
             Some(share) if share > 0.0 => format!(
-                "deleting the most attended edges first changes predictions faster than chance by {:.0} % of what the \
+                ", and deleting the most attended edges first changes predictions faster than chance by {:.0} % of what the \
                  best order would",
                 100.0 * share
             ),
-            Some(_) => "deleting the most attended edges first changes predictions no faster than chance".into(),
-            None => "no order of deletion changes the predictions much".into(),
+            Some(_) => ", and deleting the most attended edges first changes predictions no faster than chance".into(),
+            None => ", and no order of deletion changes the predictions much".into(),
         };
         let advice = match self.verdict {
             Verdict::Yes => "it may be read as an explanation",
@@ -86,7 +87,7 @@ impl Trust {
         };
         format!(
             "Over {entities} {entity}s, attention and the effect of edges on the prediction correlate by \
-             {correlation:.2} (1 would be perfect, 0 is what uniform or random attention has), and {curves}: {advice}."
+             {correlation:.2} (1 would be perfect, 0 is what uniform or random attention has){curves}: {advice}."
         )
     }
 }

@@ -261,7 +261,10 @@ fn tables_are_of_graphs() {
     }
     let table = found.into_table().unwrap();
     let names: Vec<&str> = table.columns().iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["graph", "src", "dst", "edges", "loss", "loss_without", "rho", "effect"]);
+    assert_eq!(
+        names,
+        ["graph", "src", "dst", "edges", "loss", "loss_without", "delta", "delta_predicted", "flips", "rho", "effect"]
+    );
     let error = effects(&network, &dataset, &[9], &settings, &mut |_, _| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error.to_string(), "there is no graph 9 in rings, which has 9");
 }

@@ -66,7 +66,7 @@ fn somebody_looks_around() {
         let point = on_edge(&mut browser, 1);
         browser.hover(point);
         let tip = text(&mut browser, ".tip");
-        for part in ["attention 0.", "effect 0.", "loss ", "rho ", "Paper 11"] {
+        for part in ["attention 0.", "log-likelihood ", "effect 0.", "loss ", "rho ", "Paper 11"] {
             assert!(tip.contains(part), "{view:?}: {part} is not in {tip}");
         }
 
@@ -79,7 +79,7 @@ fn somebody_looks_around() {
         for run in 0..2 {
             let said =
                 browser.evaluate(&format!("document.querySelectorAll('#intervention .outcome')[{run}].textContent"));
-            let effect = format!("effect {:.3}", live["runs"][run]["effect"].as_f64().unwrap());
+            let effect = format!("effect is {:.3}", live["runs"][run]["effect"].as_f64().unwrap());
             assert!(said.as_str().unwrap().contains(&effect), "{effect} is not in {said}");
         }
         assert_eq!(browser.evaluate("document.querySelectorAll('svg .edge.cut').length"), 2);
@@ -169,7 +169,7 @@ fn everything_is_reached_with_the_keyboard() {
     browser.evaluate(&set("which", "5", "change"));
     browser.wait_for("state.which.layer === 1 && state.which.head === 0 && !state.stale");
     let values = "[...document.querySelectorAll('#table tbody tr')].map(row => Number(row.cells[6].textContent))";
-    browser.evaluate("document.querySelector('th[data-key=effect-0] button').click()");
+    browser.evaluate("document.querySelector('th[data-key=delta-0] button').click()");
     let sorted: Vec<f64> = browser.evaluate(values).as_array().unwrap().iter().filter_map(Value::as_f64).collect();
     assert!(sorted.len() == 58 && sorted.iter().rev().is_sorted(), "{sorted:?}");
     let picture = browser.evaluate(
