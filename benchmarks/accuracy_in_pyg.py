@@ -20,7 +20,7 @@ from network import Network  # noqa: E402
 class Data:
     """What `carat data convert` wrote, with the changes that the settings ask for. `nodes` are the training nodes."""
 
-    def __init__(self, path, config, training):
+    def __init__(self, path, config, training, device):
         with np.load(path, allow_pickle=False) as file:
             self.is_dense = "x" in file
             self.x = torch.from_numpy(file["x"] if self.is_dense else from_csr(file)).float()
@@ -43,6 +43,8 @@ class Data:
             self.edge_index = self.edge_index[:, order]
             self.edge_attr = None if self.edge_attr is None else self.edge_attr[order]
             self.edge_offsets = torch.searchsorted(of_edge[order], torch.arange(len(self.y) + 1))
+        tensors = {name: value for name, value in vars(self).items() if isinstance(value, torch.Tensor)}
+        vars(self).update({name: value.to(device) for name, value in tensors.items()})
 
     def scaled(self, how, training):
         """The features as `normalise` says; see carat-graph/src/encoding/scale.rs."""
@@ -74,14 +76,16 @@ class Data:
         sizes = ends - starts
         shifts = torch.cumsum(sizes, 0) - sizes - starts
         firsts, lasts = self.edge_offsets[chosen], self.edge_offsets[chosen + 1]
-        nodes = torch.cat([torch.arange(a, b) for a, b in zip(starts.tolist(), ends.tolist())])
-        edges = torch.cat([torch.arange(a, b) for a, b in zip(firsts.tolist(), lasts.tolist())])
+        nodes, edges = (
+            torch.cat([torch.arange(a, b) for a, b in zip(first.tolist(), last.tolist())]).to(chosen.device)
+            for first, last in ((starts, ends), (firsts, lasts))
+        )
         shift = torch.repeat_interleave(shifts, lasts - firsts)
         return {
             "x": self.x[nodes],
             "edge_index": self.edge_index[:, edges] + shift,
             "edge_attr": None if self.edge_attr is None else self.edge_attr[edges],
-            "batch": torch.repeat_interleave(torch.arange(len(chosen)), sizes),
+            "batch": torch.repeat_interleave(torch.arange(len(chosen), device=chosen.device), sizes),
             "graphs": len(chosen),
         }
 
@@ -127,19 +131,19 @@ def figure_of(name, logits, labels, rarer):
     raise SystemExit(f"the figure {name} of {logits.shape[1]} classes is not compared")
 
 
-def train(path, config, parts, figure, threads):
+def train(path, config, parts, figure, threads, device="cpu"):
     """Trains with the settings of a run on the data in an `.npz`; `parts` has the nodes or graphs to train, stop and
     test on. Returns the test figure of the best epoch."""
     refuse(config)
     torch.set_num_threads(threads)
     torch.manual_seed(config.get("seed", 0))
-    training, validation, test = (torch.tensor(part) for part in parts)
-    data = Data(path, config, training)
+    data = Data(path, config, torch.tensor(parts[0]), device)
+    training, validation, test = (torch.tensor(part, device=device) for part in parts)
     batch_size = setting(config, "batch-size")
     if data.offsets is None and len(training) > batch_size:
         raise SystemExit("batches of nodes are not compared")
     edge_dim = None if data.edge_attr is None else data.edge_attr.shape[1]
-    network = Network.of_config(config, data.x.shape[1], data.classes, edge_dim)
+    network = Network.of_config(config, data.x.shape[1], data.classes, edge_dim).to(device)
     optimiser, end_epoch = optimiser_of(config, network)
 
     counts = torch.bincount(data.y[training], minlength=data.classes).tolist()
@@ -147,12 +151,12 @@ def train(path, config, parts, figure, threads):
     weights = [1.0] * data.classes
     if setting(config, "class-weights") == "balanced":
         weights = [len(training) / (sum(map(bool, counts)) * max(count, 1)) for count in counts]
-    in_loss = torch.tensor(weights)
+    in_loss = torch.tensor(weights, device=device)
     learned = 0.95 * loss_of_shares(data.y[validation].tolist(), counts, weights)
     selected, stopping, kept = selected_by(config, counts), Stopping(config, config["epochs"]), None
     while not stopping.is_over():
         network.train()
-        for some in torch.split(training[torch.randperm(len(training))], batch_size):
+        for some in torch.split(training[torch.randperm(len(training)).to(device)], batch_size):
             optimiser.zero_grad()
             cross_entropy(data.logits(network, some), data.y[some], weight=in_loss).backward()
             optimiser.step()

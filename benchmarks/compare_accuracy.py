@@ -198,7 +198,7 @@ def train_pyg(arguments, data, flags, config, figure):
         carat(arguments, ["data", "convert", data, str(graph)], *both_ways)
         with open(predictions, newline="") as lines:
             parts = parts_of(lines)
-        return train(graph, config, parts, figure, arguments.threads)
+        return train(graph, config, parts, figure, arguments.threads, arguments.device)
 
 
 def main():
@@ -212,6 +212,7 @@ def main():
     parser.add_argument("--data-dir", help="data folder (default: CARAT_DATA, else carat's own)")
     parser.add_argument("--carat", default=DEFAULT_CARAT, help="the binary")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="where PyG trains, like cuda (default: cpu)")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks/results/accuracy.json")
     arguments = parser.parse_args()
     results = Results(arguments.results)
