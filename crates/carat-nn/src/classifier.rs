@@ -169,7 +169,7 @@ impl Classifier {
     }
 
     /// Mean cross-entropy of the first rows of scores, one for each label, and its gradient with respect to them. Rows
-    /// count what their classes weigh: sum of w_y CE / sum of w_y.
+    /// count what their classes weigh: sum of w_y CE / sum of w_y; 0 where every row is left out.
     pub(crate) fn loss<T: Real>(
         &self,
         scores: &[T],
@@ -180,6 +180,7 @@ impl Classifier {
         let classes = self.classes;
         d_scores.resize(labels.len() * classes, T::ZERO);
         let total_weight: f64 = labels.iter().map(|&label| loss::class_weight(class_weights, label)).sum();
+        let total_weight = if total_weight == 0.0 { 1.0 } else { total_weight };
         let weight = T::from_f64(1.0 / total_weight);
         let chunks = Chunks::pairs(labels.len(), CHUNK_ROWS);
         let mut totals = vec![0.0; chunks.len()];

@@ -36,9 +36,12 @@ fn within_exp<T: Real>(x: T) -> bool {
 /// What an entity of a class counts in a loss, by class. Empty where all count 1.
 pub type ClassWeights<'a> = &'a [f64];
 
+/// In place of a label: the entity takes no part in the loss.
+pub const LEFT_OUT: u32 = u32::MAX;
+
 /// What an entity of this class counts.
 pub(crate) fn class_weight(weights: ClassWeights<'_>, class: u32) -> f64 {
-    weights.get(class as usize).copied().unwrap_or(1.0)
+    if class == LEFT_OUT { 0.0 } else { weights.get(class as usize).copied().unwrap_or(1.0) }
 }
 
 /// The sum of the cross-entropies of rows of class scores, each times its class's weight; writes their gradients, times
@@ -69,6 +72,10 @@ fn cross_entropy_rows_simd<'a, S: Simd, T: Real>(
     let rows = scores.chunks_exact(classes).zip(gradient.chunks_exact_mut(classes));
     for ((scores, gradient), &label) in rows.zip(labels) {
         let share = class_weight(class_weights, label);
+        if label == LEFT_OUT {
+            gradient.fill(T::ZERO);
+            continue;
+        }
         let (label, weight) = (label as usize, weight * T::from_f64(share));
         let own = scores[label];
         let mut largest = T::ZERO;

@@ -57,7 +57,8 @@ pub trait Pass<T: Real> {
     /// The class scores of all entities without any of these edges: ascending positions among the blocks' edges.
     fn scores_without_all(&mut self, edges: &[u32], scores: &mut Vec<T>);
 
-    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it. Its
+    /// Mean cross-entropy of the first entities against `labels`. Entities beyond the labels take no part in it, and
+    /// those with the label [`LEFT_OUT`](crate::loss::LEFT_OUT). Its
     /// gradient with respect to every parameter, and that of the losses on attention, is then in [`Pass::gradient`].
     fn loss_and_gradient(&mut self, labels: &[u32]) -> f64 {
         self.weighted_loss_and_gradient(labels, &[])

@@ -6,7 +6,7 @@ use carat_graph::{Dataset, Split};
 use carat_nn::{Adam, Network, NetworkConfig, WeightsError};
 
 use crate::batches::{Batches, Purpose};
-use crate::car::{Regulariser, Teacher};
+use crate::car::Regulariser;
 use crate::config::check_classes;
 use crate::evaluation::{Coherence, Evaluator, Score, coherence};
 use crate::inputs::check_inputs;
@@ -183,8 +183,8 @@ impl Learner for AttentionLearner<'_> {
         self.stepper.engine.set_optimiser(first, second, steps);
     }
 
-    fn teacher(&mut self) -> Option<&mut Teacher> {
-        self.stepper.regulariser.as_mut().and_then(Regulariser::teacher)
+    fn regulariser(&mut self) -> Option<&mut Regulariser<f32>> {
+        self.stepper.regulariser.as_mut()
     }
 
     fn to_safetensors(&self) -> Result<Vec<u8>, WeightsError> {

@@ -36,6 +36,7 @@ struct Scalars {
 }
 
 const METADATA_KEY: &str = "carat-checkpoint";
+/// The last one has the regulariser's state. Once it was that of a teacher, and files keep its name.
 const TENSORS: [&str; 5] = ["parameters", "adam_first", "adam_second", "best_parameters", "teacher"];
 
 /// More steps than any machine can take, and far from overflow when counting continues.
@@ -63,8 +64,8 @@ pub fn save(path: &Path, config: &TrainConfig, progress: &Progress) -> Result<()
         last: to_bits(progress.last),
         seconds: progress.seconds.to_bits(),
     };
-    let Progress { parameters, adam_first, adam_second, best, teacher, .. } = progress;
-    let values = [parameters, adam_first, adam_second, &best.parameters, teacher];
+    let Progress { parameters, adam_first, adam_second, best, regulariser, .. } = progress;
+    let values = [parameters, adam_first, adam_second, &best.parameters, regulariser];
     let bytes: Vec<Vec<u8>> = values.iter().map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect()).collect();
     let views = TENSORS
         .iter()
@@ -101,7 +102,7 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_default();
     let (parameters, adam_first, adam_second, best_parameters) = (next(), next(), next(), next());
-    let teacher = next();
+    let regulariser = next();
     let score = from_bits(scalars.best);
     let progress = Progress {
         epoch: scalars.epoch,
@@ -118,7 +119,7 @@ pub fn load(path: &Path) -> Result<(TrainConfig, Progress), Error> {
         has_learned: scalars.has_learned.unwrap_or(false),
         last: from_bits(scalars.last),
         seconds: f64::from_bits(scalars.seconds),
-        teacher,
+        regulariser,
     };
     if progress.best.epoch > progress.epoch {
         return Err(damaged("its best epoch lies ahead of its last".into()));

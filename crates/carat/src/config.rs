@@ -9,7 +9,7 @@ use std::path::Path;
 use carat_graph::{DataError, Dataset, EdgeFeatures};
 use carat_nn::NetworkConfig;
 
-use crate::settings::{Arm, Lambda, NetworkSettings, RegulariserSettings};
+use crate::settings::{Arm, NetworkSettings, RegulariserSettings};
 use crate::{Error, ModelKind, TrainConfig};
 
 impl TrainConfig {
@@ -59,7 +59,7 @@ impl TrainConfig {
 
     /// The regulariser's settings, with a strength for every layer; `None` where nothing is regularised.
     pub fn car(&self) -> Option<RegulariserSettings> {
-        let lambda = Lambda::per_layer(self.regulariser.lambda.of_layers(self.network.layers));
+        let lambda = self.regulariser.lambda.over_layers(self.network.layers);
         self.is_regularised().then(|| RegulariserSettings { lambda, ..self.regulariser.clone() })
     }
 }
@@ -104,7 +104,7 @@ pub(crate) fn check_classes(expected: usize, dataset: &Dataset) -> Result<(), Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rounds, Task};
+    use crate::{Lambda, Rounds, Task};
 
     #[test]
     fn the_toml_form_round_trips_and_refuses_unknown_names() {

@@ -5,7 +5,7 @@ use std::fmt;
 use carat_nn::{Adam, WeightsError};
 
 use crate::Error;
-use crate::car::Teacher;
+use crate::car::Regulariser;
 use crate::evaluation::{Coherence, Score};
 use crate::metrics::{Predictions, Subset};
 use crate::selection::Validation;
@@ -53,8 +53,8 @@ pub trait Learner: fmt::Debug + Send {
     /// Replaces the optimiser's averages and its number of steps.
     fn set_optimiser(&mut self, first: &[f32], second: &[f32], steps: u64);
 
-    /// The teacher of unlabelled entities, where there is one.
-    fn teacher(&mut self) -> Option<&mut Teacher> {
+    /// The regulariser, where there is one.
+    fn regulariser(&mut self) -> Option<&mut Regulariser<f32>> {
         None
     }
 

@@ -129,8 +129,8 @@ pub use results::Results;
 pub use run::{RunFolder, RunOptions, Summary, run};
 pub use selection::Validation;
 pub use settings::{
-    Arm, EntityChoice, Exponent, Interventions, Lambda, Preset, Protocol, RegulariserSettings, Rounds, Setting, Target,
-    TrainConfig,
+    Arm, EffectKind, EntityChoice, Exponent, Interventions, Lambda, Preset, Protocol, RegulariserSettings, Rounds,
+    Setting, Target, TrainConfig,
 };
 pub use stopping::{Best, StepTimes, Stopping};
 pub use threads::with_threads;

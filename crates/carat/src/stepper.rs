@@ -43,7 +43,8 @@ impl Stepper {
     ) -> Self {
         let regulariser = config.car().map(|car| {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
-            Regulariser::new(car, Entities::new(dataset.num_entities(), network.config().classes, labels))
+            let sizes = [dataset.num_entities(), dataset.graph().num_edges()];
+            Regulariser::new(car, Entities::new(sizes, network.config().classes, labels), config.seed)
         });
         let engine = Box::new(CpuEngine::new(network, config.optimiser.adam()));
         Self { engine, regulariser, class_weights, seed: config.seed }
@@ -57,11 +58,17 @@ impl Stepper {
             let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
             let masks = Masks::new(batch_seed(*seed ^ MASKS, epoch, *number), 0);
             let mut pass = engine.training_pass(blocks, input, masks, keep);
+            let in_loss = match &regulariser {
+                Some(regulariser) => regulariser.labels_in_loss(blocks, labels, epoch),
+                None => labels.into(),
+            };
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
-                regulariser.apply(&mut *pass, Step { labels, epoch, seed })
+                regulariser.apply(&mut *pass, Step { labels, epoch, seed }, |pass| {
+                    pass.weighted_loss_and_gradient(&in_loss, class_weights);
+                })
             });
-            let prediction = pass.weighted_loss_and_gradient(labels, class_weights);
+            let prediction = pass.weighted_loss_and_gradient(&in_loss, class_weights);
             drop(pass);
             if !(prediction + causal).is_finite() {
                 return Err(Error::Diverged { epoch, loss: prediction + causal });

@@ -51,8 +51,8 @@ pub struct Progress {
     pub last: Score,
     /// Seconds spent.
     pub seconds: f64,
-    /// The teacher's average predictions of unlabelled entities; empty where there are none.
-    pub teacher: Vec<f32>,
+    /// What the regulariser carries from step to step; empty where it carries nothing.
+    pub regulariser: Vec<f32>,
 }
 
 /// A training run in memory: epochs, early stopping and the weights that are kept, for any model.
@@ -207,8 +207,8 @@ impl<L: Learner + ?Sized> Trainer<L> {
         if lengths.iter().any(|(values, len)| values.len() != *len) {
             return false;
         }
-        if let Some(teacher) = self.learner.teacher()
-            && !teacher.restore(&progress.teacher)
+        if let Some(regulariser) = self.learner.regulariser()
+            && !regulariser.restore(&progress.regulariser)
         {
             return false;
         }
@@ -223,7 +223,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
         if self.unfinished {
             return None;
         }
-        let teacher = self.learner.teacher().map_or_else(Vec::new, |teacher| teacher.average().to_vec());
+        let regulariser = self.learner.regulariser().map_or_else(Vec::new, |regulariser| regulariser.state());
         let adam = self.learner.optimiser();
         Some(Progress {
             epoch: self.stopping.epochs(),
@@ -235,7 +235,7 @@ impl<L: Learner + ?Sized> Trainer<L> {
             has_learned: self.stopping.has_learned(),
             last: self.stopping.last(),
             seconds: self.stopping.seconds(),
-            teacher,
+            regulariser,
         })
     }
 

@@ -1,13 +1,17 @@
 //! From the loss with and without an edge to the target that its attention is pulled towards.
 //!
 //! ```text
-//! rho = CE' / CE        c = sigmoid((rho^d - 1) / T)        q_i proportional to exp(clamp(d ln rho_i))
+//! rho   = CE' / CE      c = sigmoid((rho^d - 1) / T)        q_i proportional to exp(clamp(d ln rho_i))
+//! Delta = CE' - CE      c = sigmoid(d Delta / T)            q_i proportional to exp(clamp(d Delta_i))
 //! ```
+//!
+//! The first line is the paper's. The second has the log-likelihood that the edge gives: where a loss tends to 0, a
+//! ratio of losses blows up, and a difference does not.
 //!
 //! A regularised network fits its training nodes, where CE is tiny: everything is computed from ln CE, which has no
 //! underflow.
 
-use crate::settings::RegulariserSettings;
+use crate::settings::{EffectKind, RegulariserSettings};
 
 /// Larger exponents change no effect, even in 64 bits. The bound keeps every number finite.
 const LARGEST_EXPONENT: f64 = 80.0;
@@ -21,7 +25,29 @@ pub fn log_ratio(log_without: f64, log_with: f64) -> f64 {
 /// c, from ln rho and the exponent d.
 pub fn effect(log_rho: f64, exponent: f64, temperature: f64) -> f64 {
     let power = (exponent * log_rho).clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT).exp();
-    1.0 / (1.0 + (-(power - 1.0) / temperature).exp())
+    sigmoid((power - 1.0) / temperature)
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+impl EffectKind {
+    /// What deleting an edge changes, from ln CE without it and with it: ln rho or Delta.
+    pub(crate) fn difference(self, log_without: f64, log_with: f64) -> f64 {
+        match self {
+            Self::Ratio => log_ratio(log_without, log_with),
+            Self::Likelihood => log_without.exp() - log_with.exp(),
+        }
+    }
+
+    /// c, from a difference and the exponent d.
+    pub(crate) fn target(self, difference: f64, exponent: f64, temperature: f64) -> f64 {
+        match self {
+            Self::Ratio => effect(difference, exponent, temperature),
+            Self::Likelihood => sigmoid(exponent * difference / temperature),
+        }
+    }
 }
 
 /// The exponent of an entity with `degree` in-edges.
@@ -53,6 +79,18 @@ mod tests {
                 assert!((0.0..=1.0).contains(&c), "{log_rho} {temperature}: {c}");
             }
         }
+    }
+
+    #[test]
+    fn differences_of_likelihoods_stay_small_where_losses_vanish() {
+        let kind = EffectKind::Likelihood;
+        assert!((kind.difference(0.5f64.ln(), 0.2f64.ln()) - 0.3).abs() < 1e-12);
+        assert_eq!(kind.difference(f64::NEG_INFINITY, f64::NEG_INFINITY), 0.0);
+        // A hundred times the loss, and yet nothing has happened; the ratio calls the edge needed.
+        let difference = kind.difference(1e-6f64.ln(), 1e-8f64.ln());
+        assert!((kind.target(difference, 3.0, 0.1) - 0.5).abs() < 1e-4);
+        assert_eq!(EffectKind::Ratio.target(100f64.ln(), 3.0, 0.1), 1.0);
+        assert!((kind.target(0.1, 2.0, 0.1) - 1.0 / (1.0 + (-2f64).exp())).abs() < 1e-12);
     }
 
     #[test]

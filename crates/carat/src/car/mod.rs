@@ -9,13 +9,17 @@
 //! ```
 //!
 //! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the neighbour-vote classifier),
-//! `teacher` (labels for unlabelled entities), `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a
-//! step), `regulariser` (all of them together).
+//! `teacher` (labels for unlabelled entities), `folds` (cross-fitting), `memory` (effects averaged over steps),
+//! `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a step), `strength` (a lambda that nobody has to
+//! choose), `regulariser` (all of them together).
 
 mod attention_loss;
 mod choice;
 mod effect;
+mod folds;
+mod memory;
 mod regulariser;
+mod strength;
 mod targets;
 mod teacher;
 mod vote;
@@ -24,4 +28,3 @@ pub(crate) use choice::every_edge;
 pub use effect::{effect, log_ratio};
 pub use regulariser::{Entities, Regulariser, Step};
 pub use targets::AttentionTargets;
-pub use teacher::Teacher;

@@ -7,7 +7,9 @@
 //!
 //! With every edge used, or a distribution as target, it is the mean over entities instead. w_n is 1 for a training
 //! node and the teacher's confidence for any other. Where graphs are classified, n is a graph and (i, j) any of its
-//! edges.
+//! edges. An edge whose effect is not known yet is left out.
+
+use std::borrow::Cow;
 
 use carat_graph::Blocks;
 use carat_nn::{Deletion, Keep, Pass, Real, loss};
@@ -16,7 +18,10 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::choice::{Independence, draw, edges_in_turn, every_edge};
-use super::effect::{distribution, effect, exponent, log_ratio};
+use super::effect::{distribution, exponent};
+use super::folds::Folds;
+use super::memory::Memory;
+use super::strength::Strength;
 use super::targets::{AttentionTargets, EdgeTarget, NodeTarget};
 use super::teacher::Teacher;
 use super::vote::{UNKNOWN, Vote};
@@ -27,16 +32,17 @@ use crate::settings::{Arm, EntityChoice, Interventions, RegulariserSettings, Rou
 pub struct Entities {
     labels: Vec<u32>,
     classes: usize,
+    edges: usize,
 }
 
 impl Entities {
-    /// Training labels as (entity, label), of so many entities.
-    pub fn new(entities: usize, classes: usize, training: impl IntoIterator<Item = (u32, u32)>) -> Self {
+    /// Training labels as (entity, label), of data with so many entities, edges and classes.
+    pub fn new([entities, edges]: [usize; 2], classes: usize, training: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut labels = vec![UNKNOWN; entities];
         for (entity, label) in training {
             labels[entity as usize] = label;
         }
-        Self { labels, classes }
+        Self { labels, classes, edges }
     }
 }
 
@@ -60,6 +66,13 @@ struct Entity {
     weight: f64,
     /// d: its edges.
     edges: u32,
+    /// False where its edges are not measured in this step, because the loss reads its label.
+    is_measured: bool,
+}
+
+/// Whether an arm deletes edges and looks at what happens.
+fn measures(arm: Arm) -> bool {
+    matches!(arm, Arm::Causal | Arm::Vote)
 }
 
 /// Losses that one thread computes at a time.
@@ -71,31 +84,77 @@ pub struct Regulariser<T> {
     config: RegulariserSettings,
     training: Entities,
     teacher: Option<Teacher>,
+    memory: Option<Memory>,
+    folds: Option<Folds>,
+    strength: Option<Strength>,
     independence: Independence,
     vote: Vote,
     scores: Vec<T>,
     probabilities: Vec<T>,
+    /// The gradient of the prediction's loss, where the strength follows it.
+    prediction: Vec<T>,
 }
 
 impl<T: Real> Regulariser<T> {
-    /// A regulariser for one run.
-    pub fn new(config: RegulariserSettings, training: Entities) -> Self {
+    /// A regulariser for one run; `seed` deals out the folds.
+    pub fn new(config: RegulariserSettings, training: Entities, seed: u64) -> Self {
         let teacher = (config.entities == EntityChoice::All)
             .then(|| Teacher::new(training.labels.len(), training.classes, config.teacher));
+        let folds = Folds::new(config.cross_fit, seed);
+        let remembers = measures(config.arm) && (config.memory > 0.0 || folds.is_some());
         Self {
+            teacher,
+            memory: remembers.then(|| Memory::new(training.edges, config.memory)),
+            folds,
+            strength: config.lambda.is_auto().then(|| Strength::new(config.gradient_share)),
             config,
             training,
-            teacher,
             independence: Independence::default(),
             vote: Vote::default(),
             scores: Vec::new(),
             probabilities: Vec::new(),
+            prediction: Vec::new(),
         }
     }
 
-    /// The teacher of unlabelled entities, where there are any.
-    pub fn teacher(&mut self) -> Option<&mut Teacher> {
-        self.teacher.as_mut()
+    /// What the regulariser carries from step to step: the teacher's averages, the edges', and the strength.
+    pub fn state(&self) -> Vec<f32> {
+        let teacher = self.teacher.iter().flat_map(Teacher::average);
+        let memory = self.memory.iter().flat_map(Memory::averages);
+        let strength = self.strength.map_or_else(Vec::new, |strength| strength.state().to_vec());
+        teacher.chain(memory).copied().chain(strength).collect()
+    }
+
+    /// Restores that. Returns false, and changes nothing, where it is another regulariser's.
+    pub fn restore(&mut self, state: &[f32]) -> bool {
+        let [of_teacher, of_memory] = [
+            self.teacher.as_ref().map_or(0, |teacher| teacher.average().len()),
+            self.memory.as_ref().map_or(0, |memory| memory.averages().len()),
+        ];
+        let of_strength = self.strength.map_or(0, |strength| strength.state().len());
+        if state.len() != of_teacher + of_memory + of_strength {
+            return false;
+        }
+        let (teacher, rest) = state.split_at(of_teacher);
+        let (memory, strength) = rest.split_at(of_memory);
+        if let Some(known) = &mut self.teacher {
+            known.restore(teacher);
+        }
+        if let Some(known) = &mut self.memory {
+            known.averages_mut().copy_from_slice(memory);
+        }
+        if let (Some(known), &[ratio, wait]) = (&mut self.strength, strength) {
+            known.restore([ratio, wait]);
+        }
+        true
+    }
+
+    /// The labels that a step's loss reads: those that are given, or with cross-fitting only some of them.
+    pub(crate) fn labels_in_loss<'a>(&self, blocks: &Blocks, labels: &'a [u32], epoch: usize) -> Cow<'a, [u32]> {
+        match self.folds {
+            None => Cow::Borrowed(labels),
+            Some(folds) => Cow::Owned(folds.labels_in_loss(blocks, labels, epoch)),
+        }
     }
 
     /// What a forward pass must keep: more where edges are deleted one by one.
@@ -104,10 +163,27 @@ impl<T: Real> Regulariser<T> {
         if deletes { Keep::Deletions } else { Keep::Gradients }
     }
 
-    /// L_c of a forward pass; leaves its gradient (times lambda) in the pass.
-    pub fn apply(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> f64 {
+    /// L_c of a forward pass; leaves its gradient (times lambda) in the pass. `prediction` computes the gradient of the
+    /// pass's other loss together with what is there; a strength that follows the gradients needs it.
+    pub(crate) fn apply(
+        &mut self,
+        pass: &mut dyn Pass<T>,
+        step: Step<'_>,
+        mut prediction: impl FnMut(&mut dyn Pass<T>),
+    ) -> f64 {
         let targets = self.targets(pass, step);
-        targets.pull(pass, self.config.lambda.values())
+        let lambda = self.config.lambda.values();
+        let Some(strength) = &mut self.strength else { return targets.pull(pass, lambda) };
+        if !targets.is_empty() && strength.is_due() {
+            prediction(pass);
+            self.prediction.clear();
+            self.prediction.extend_from_slice(pass.gradient());
+            targets.pull(pass, lambda);
+            prediction(pass);
+            strength.observe(&self.prediction, pass.gradient());
+        }
+        let current = strength.lambda();
+        targets.pull(pass, &lambda.iter().map(|lambda| lambda * current).collect::<Vec<f64>>())
     }
 
     /// What the attention of a forward pass is pulled towards. Empty for an arm without targets and during the warm-up.
@@ -144,15 +220,25 @@ impl<T: Real> Regulariser<T> {
         let entities = EntityIndex::new(pass.blocks(), entities);
         let chosen = self.shares(&entities, rounds);
         let deletions: Vec<Deletion> = chosen.iter().map(|(deletion, _)| *deletion).collect();
-        let log_rho = match (self.config.arm, self.config.interventions) {
+        let mut differences = match (self.config.arm, self.config.interventions) {
             (Arm::Causal, Interventions::Exact) => self.exact(pass, &entities, &deletions),
             (Arm::Causal, Interventions::Rounds) => self.in_rounds(pass, &entities, rounds),
             (Arm::Vote, _) => self.by_vote(pass.blocks(), &entities, &deletions),
             (Arm::Random | Arm::Constant | Arm::None, _) => vec![0.0; deletions.len()],
         };
+        if let Some(memory) = &mut self.memory {
+            let ids = pass.blocks().edge_ids();
+            for (deletion, difference) in deletions.iter().zip(&mut differences) {
+                let edge = ids[deletion.edge as usize];
+                *difference = match entities.of(deletion).is_measured {
+                    true => memory.observe(edge, *difference),
+                    false => memory.recall(edge).unwrap_or(f64::NAN),
+                };
+            }
+        }
         match self.config.target {
-            Target::Bce => self.edge_targets(&entities, &chosen, &log_rho, rng),
-            Target::Distribution => self.node_targets(pass.blocks(), &entities, &deletions, &log_rho, rng),
+            Target::Bce => self.edge_targets(&entities, &chosen, &differences, rng),
+            Target::Distribution => self.node_targets(pass.blocks(), &entities, &deletions, &differences, rng),
         }
     }
 
@@ -188,9 +274,13 @@ impl<T: Real> Regulariser<T> {
                 (None, Some(teacher), Some(&node)) => teacher.observe(node, scores, &mut self.probabilities),
                 (None, ..) => continue,
             };
+            let is_in_loss = match (step.labels.get(number), self.folds, node) {
+                (Some(_), Some(folds), Some(&node)) => !folds.leave_out(node, step.epoch),
+                _ => false,
+            };
             let edges = blocks.num_own_edges(number) as u32;
-            if edges > 0 {
-                entities.push(Entity { number: number as u32, label, weight, edges });
+            if edges > 0 && weight >= self.config.confidence {
+                entities.push(Entity { number: number as u32, label, weight, edges, is_measured: !is_in_loss });
             }
         }
         entities
@@ -236,7 +326,7 @@ impl<T: Real> Regulariser<T> {
         &self,
         entities: &EntityIndex<'_>,
         chosen: &[(Deletion, f64)],
-        log_rho: &[f64],
+        differences: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
         let mut edges: Vec<EdgeTarget> = Vec::new();
@@ -245,15 +335,17 @@ impl<T: Real> Regulariser<T> {
             edges.extend(chosen.iter().map(draw));
             return AttentionTargets { edges, nodes: Vec::new() };
         }
-        let effects = chosen.par_iter().zip(log_rho).with_min_len(64).map(|(&(deletion, share), &log_rho)| {
+        let RegulariserSettings { effect, temperature, .. } = self.config;
+        let effects = chosen.par_iter().zip(differences).with_min_len(64).map(|(&(deletion, share), &difference)| {
             let degree = entities.of(&deletion).edges as usize;
             let c = match self.config.arm {
                 Arm::Random | Arm::Constant | Arm::None => 0.5,
-                Arm::Causal | Arm::Vote => effect(log_rho, exponent(&self.config, degree), self.config.temperature),
+                Arm::Causal | Arm::Vote => effect.target(difference, exponent(&self.config, degree), temperature),
             };
             EdgeTarget { deletion, c, share }
         });
         effects.collect_into_vec(&mut edges);
+        edges.retain(|edge| !edge.c.is_nan());
         AttentionTargets { edges, nodes: Vec::new() }
     }
 
@@ -263,43 +355,48 @@ impl<T: Real> Regulariser<T> {
         blocks: &Blocks,
         entities: &EntityIndex<'_>,
         deletions: &[Deletion],
-        log_rho: &[f64],
+        differences: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> AttentionTargets {
         let block = blocks.layer(blocks.num_layers() - 1);
         let clamp = self.config.clamp;
         // By edge; entries of edges whose target is no entity stay unused.
         let mut exponents = vec![0.0; block.num_edges()];
-        for (deletion, &log_rho) in deletions.iter().zip(log_rho) {
+        for (deletion, &difference) in deletions.iter().zip(differences) {
             let degree = block.in_neighbours(deletion.target as usize).len();
             exponents[deletion.edge as usize] = match self.config.arm {
                 Arm::Random => rng.random_range(-clamp..=clamp),
                 Arm::Constant | Arm::None => 0.0,
-                Arm::Causal | Arm::Vote => exponent(&self.config, degree) * log_rho,
+                Arm::Causal | Arm::Vote => exponent(&self.config, degree) * difference,
             };
         }
-        let nodes = entities.list.iter().map(|entity| {
+        let nodes = entities.list.iter().filter_map(|entity| {
             let row = blocks.entity_edges(entity.number as usize);
             let first_edge = row.start as u32;
             let mut q = exponents[row].to_vec();
+            if q.iter().any(|exponent| exponent.is_nan()) {
+                return None;
+            }
             distribution(&mut q, clamp);
-            NodeTarget { target: entity.number, first_edge, q, share: entity.weight / entities.list.len() as f64 }
+            let share = entity.weight / entities.list.len() as f64;
+            Some(NodeTarget { target: entity.number, first_edge, q, share })
         });
         AttentionTargets { edges: Vec::new(), nodes: nodes.collect() }
     }
 
-    /// ln rho of each deletion by itself.
+    /// The difference that each deletion makes by itself.
     fn exact(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
         pass.scores_without(deletions, &mut self.scores);
         let classes = pass.config().classes;
-        let floor = self.config.loss_floor.ln();
+        let RegulariserSettings { effect, loss_floor, .. } = self.config;
+        let floor = loss_floor.ln();
         let with = log_losses(classes, pass.scores(), entities);
         let some = |(deletions, scores): (&[Deletion], &mut [T])| {
             let labels: Vec<u32> = deletions.iter().map(|deletion| entities.of(deletion).label).collect();
             let mut without = vec![T::ZERO; deletions.len()];
             loss::log_cross_entropies(scores, &labels, &mut without);
             let ratio = |(deletion, without): (&Deletion, T)| {
-                log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor))
+                effect.difference(without.to_f64().max(floor), with[entities.at(deletion)].max(floor))
             };
             deletions.iter().zip(without).map(ratio).collect::<Vec<f64>>()
         };
@@ -307,12 +404,13 @@ impl<T: Real> Regulariser<T> {
         deletions.par_chunks(CHUNK).zip(rows).map(some).collect::<Vec<_>>().concat()
     }
 
-    /// ln rho of every deletion, in the order of edges: one pass over the graph without a round's edges gives every
-    /// loss of that round.
+    /// The difference that every deletion makes, in the order of edges: one pass over the graph without a round's edges
+    /// gives every loss of that round.
     fn in_rounds(&mut self, pass: &mut dyn Pass<T>, entities: &EntityIndex<'_>, rounds: &[Vec<Deletion>]) -> Vec<f64> {
         let classes = pass.config().classes;
         let with = log_losses(classes, pass.scores(), entities);
-        let floor = self.config.loss_floor.ln();
+        let RegulariserSettings { effect, loss_floor, .. } = self.config;
+        let floor = loss_floor.ln();
         let mut ratios: Vec<(Deletion, f64)> = Vec::new();
         for round in rounds {
             let mut edges: Vec<u32> = round.iter().map(|deletion| deletion.edge).collect();
@@ -322,8 +420,8 @@ impl<T: Real> Regulariser<T> {
                 let entity = entities.of(deletion);
                 let row = &self.scores[entity.number as usize * classes..(entity.number as usize + 1) * classes];
                 let without = loss::log_cross_entropy(row, entity.label as usize);
-                let log_rho = log_ratio(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
-                ratios.push((*deletion, log_rho));
+                let difference = effect.difference(without.to_f64().max(floor), with[entities.at(deletion)].max(floor));
+                ratios.push((*deletion, difference));
             }
         }
         ratios.sort_by_key(|(deletion, _)| *deletion);
@@ -331,10 +429,10 @@ impl<T: Real> Regulariser<T> {
         ratios.into_iter().map(|(_, ratio)| ratio).collect()
     }
 
-    /// ln rho of every deletion in the vote of the in-neighbours' training labels.
+    /// The difference that every deletion makes to the vote of the in-neighbours' training labels.
     fn by_vote(&mut self, blocks: &Blocks, entities: &EntityIndex<'_>, deletions: &[Deletion]) -> Vec<f64> {
         let block = blocks.layer(blocks.num_layers() - 1);
-        let Self { vote, training, .. } = self;
+        let Self { vote, training, config, .. } = self;
         let label_of = |source: u32| training.labels[blocks.nodes()[source as usize] as usize];
         let mut counted = None;
         let ratio = |deletion: &Deletion| {
@@ -345,7 +443,7 @@ impl<T: Real> Regulariser<T> {
             }
             let label = entities.of(deletion).label;
             let without = vote.log_loss(label, label_of(block.sources()[deletion.edge as usize]));
-            log_ratio(without, vote.log_loss(label, UNKNOWN))
+            config.effect.difference(without, vote.log_loss(label, UNKNOWN))
         };
         deletions.iter().map(ratio).collect()
     }

@@ -34,6 +34,11 @@ pub struct AttentionTargets {
 }
 
 impl AttentionTargets {
+    /// True where attention is pulled towards nothing.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty() && self.nodes.is_empty()
+    }
+
     /// By edge: its effect, if it has one, or its share of a distribution.
     pub fn effects(&self) -> Vec<(Deletion, f64)> {
         let edges = self.edges.iter().map(|edge| (edge.deletion, edge.c));

@@ -8,7 +8,7 @@ use carat_nn::{Real, loss};
 
 /// The average prediction of every node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Teacher {
+pub(crate) struct Teacher {
     classes: usize,
     keep: f32,
     /// Nodes x classes; a row of zeros has no prediction yet.
@@ -17,22 +17,18 @@ pub struct Teacher {
 
 impl Teacher {
     /// A teacher without predictions. `keep` is the share of the average that stays in each step.
-    pub fn new(nodes: usize, classes: usize, keep: f64) -> Self {
+    pub(crate) fn new(nodes: usize, classes: usize, keep: f64) -> Self {
         Self { classes, keep: keep as f32, average: vec![0.0; nodes * classes] }
     }
 
     /// All averages, nodes x classes.
-    pub fn average(&self) -> &[f32] {
+    pub(crate) fn average(&self) -> &[f32] {
         &self.average
     }
 
-    /// Restores averages. Returns false, and changes nothing, where they are another network's.
-    pub fn restore(&mut self, average: &[f32]) -> bool {
-        let fits = average.len() == self.average.len();
-        if fits {
-            self.average.copy_from_slice(average);
-        }
-        fits
+    /// Restores as many averages.
+    pub(crate) fn restore(&mut self, average: &[f32]) {
+        self.average.copy_from_slice(average);
     }
 
     /// Adds a prediction of `node` to its average; returns the label and the confidence in it.

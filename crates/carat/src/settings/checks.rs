@@ -68,6 +68,13 @@ pub(super) fn fanout(name: &str, value: &[usize], config: &TrainConfig) -> Resul
     Ok(())
 }
 
+pub(super) fn cross_fit(name: &str, value: &usize, _: &TrainConfig) -> Result<(), Error> {
+    if *value == 1 {
+        return refused(format!("{name} must be 0, or at least 2: with one fold, nothing would be left to train on"));
+    }
+    Ok(())
+}
+
 /// One to test, one to validate, one to train.
 const FEWEST_FOLDS: usize = 3;
 
@@ -189,6 +196,10 @@ pub(super) fn without_effects(settings: &RegulariserSettings) -> bool {
 
 pub(super) fn without_exponents(settings: &RegulariserSettings) -> bool {
     without_effects(settings) || settings.target == Target::Bce
+}
+
+pub(super) fn with_given_lambda(settings: &RegulariserSettings) -> bool {
+    !settings.lambda.is_auto()
 }
 
 pub(super) fn without_unlabelled_entities(settings: &RegulariserSettings) -> bool {

@@ -57,6 +57,17 @@ impl Exponent {
 }
 
 words! {
+    /// What an edge's effect is made of.
+    pub enum EffectKind, "a kind of effect" {
+        /// rho^d - 1, with rho the loss without the edge over the loss with it: the paper's.
+        #[default]
+        Ratio = "ratio",
+        /// d times the log-likelihood that the edge gives, which stays finite where a loss goes to 0.
+        Likelihood = "likelihood",
+    }
+}
+
+words! {
     /// Which nodes have their attention regularised.
     pub enum EntityChoice, "a choice of entities" {
         /// Training nodes.
@@ -246,47 +257,69 @@ impl TryFrom<RoundsForm> for Rounds {
 /// Far above useful values, and far below those whose gradients overflow in 32 bits.
 const LARGEST_LAMBDA: f64 = 1e6;
 
-/// The regulariser's strength: one value, or one per layer.
+/// The regulariser's strength: one value, one per layer, or found by the run itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "LambdaForm", into = "LambdaForm")]
-pub struct Lambda(Vec<f64>);
+#[serde(try_from = "LambdaForm", into = "LambdaForm")]
+pub struct Lambda {
+    values: Vec<f64>,
+    is_auto: bool,
+}
+
+/// The word for a strength that the run finds by itself.
+const AUTO: &str = "auto";
 
 impl Lambda {
     /// The same strength in every layer.
     pub fn new(value: f64) -> Self {
-        Self(vec![value])
+        Self::per_layer(vec![value])
     }
 
     /// A strength for each layer.
     pub fn per_layer(values: Vec<f64>) -> Self {
-        Self(values)
+        Self { values, is_auto: false }
+    }
+
+    /// A strength that follows the gradients, so that nobody has to choose it.
+    pub fn auto() -> Self {
+        Self { values: vec![1.0], is_auto: true }
+    }
+
+    /// True where the strength follows the gradients. The values are 1 then.
+    pub fn is_auto(&self) -> bool {
+        self.is_auto
     }
 
     /// The strengths: one, or one per layer.
     pub fn values(&self) -> &[f64] {
-        &self.0
+        &self.values
     }
 
     /// True where nothing is regularised.
     pub fn is_zero(&self) -> bool {
-        self.0.iter().all(|value| *value == 0.0)
+        self.values.iter().all(|value| *value == 0.0)
     }
 
     /// The strength in every one of `layers` layers.
     pub fn of_layers(&self, layers: usize) -> Vec<f64> {
-        if self.0.len() == 1 { vec![self.0[0]; layers] } else { self.0.clone() }
+        if self.values.len() == 1 { vec![self.values[0]; layers] } else { self.values.clone() }
+    }
+
+    /// The same with a value for every one of `layers` layers.
+    #[must_use]
+    pub(crate) fn over_layers(&self, layers: usize) -> Self {
+        Self { values: self.of_layers(layers), is_auto: self.is_auto }
     }
 
     /// Says what is wrong with the strengths for a network of `layers` layers.
     pub(crate) fn check(&self, layers: usize) -> Result<(), String> {
-        if let Some(value) = self.0.iter().find(|value| !(0.0..=LARGEST_LAMBDA).contains(*value)) {
+        if let Some(value) = self.values.iter().find(|value| !(0.0..=LARGEST_LAMBDA).contains(*value)) {
             return Err(format!(
                 "lambda must lie between 0 (no regularisation) and {LARGEST_LAMBDA}, and {value:?} does not; the paper \
                  has 0.1 to 5"
             ));
         }
-        if self.0.len() != 1 && self.0.len() != layers {
-            let found = self.0.len();
+        if self.values.len() != 1 && self.values.len() != layers {
+            let found = self.values.len();
             return Err(format!(
                 "lambda has {found} values, but the network has {layers} layers; give one, or one per layer"
             ));
@@ -303,7 +336,10 @@ impl Default for Lambda {
 
 impl fmt::Display for Lambda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        if self.is_auto {
+            return f.write_str(AUTO);
+        }
+        let words: Vec<String> = self.values.iter().map(f64::to_string).collect();
         f.write_str(&words.join(","))
     }
 }
@@ -312,36 +348,44 @@ impl FromStr for Lambda {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if text == AUTO {
+            return Ok(Self::auto());
+        }
         let value = |word: &str| {
             let number = word.trim().parse::<f64>();
-            number.map_err(|_| format!("'{word}' is not a number; give one, or one per layer like 0.5,1"))
+            number.map_err(|_| format!("'{word}' is not a number; give one, one per layer like 0.5,1, or {AUTO}"))
         };
-        Ok(Self(text.split(',').map(value).collect::<Result<_, _>>()?))
+        Ok(Self::per_layer(text.split(',').map(value).collect::<Result<_, _>>()?))
     }
 }
 
-/// A number, or a list of numbers.
+/// A number, a list of numbers, or a word.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "lambda must be a number like 0.5, or a list of one per layer like [0.5, 1.0]")]
+#[serde(untagged, expecting = "lambda must be a number like 0.5, a list of one per layer like [0.5, 1.0], or \"auto\"")]
 enum LambdaForm {
     One(f64),
     Many(Vec<f64>),
+    Word(String),
 }
 
 impl From<Lambda> for LambdaForm {
     fn from(lambda: Lambda) -> Self {
-        match &lambda.0[..] {
+        match &lambda.values[..] {
+            _ if lambda.is_auto => Self::Word(AUTO.into()),
             [one] => Self::One(*one),
-            _ => Self::Many(lambda.0),
+            _ => Self::Many(lambda.values),
         }
     }
 }
 
-impl From<LambdaForm> for Lambda {
-    fn from(form: LambdaForm) -> Self {
+impl TryFrom<LambdaForm> for Lambda {
+    type Error = String;
+
+    fn try_from(form: LambdaForm) -> Result<Self, String> {
         match form {
-            LambdaForm::One(value) => Self::new(value),
-            LambdaForm::Many(values) => Self(values),
+            LambdaForm::One(value) => Ok(Self::new(value)),
+            LambdaForm::Many(values) => Ok(Self::per_layer(values)),
+            LambdaForm::Word(word) => word.parse(),
         }
     }
 }
@@ -365,5 +409,8 @@ mod tests {
         assert!(Lambda::per_layer(vec![1.0, 2.0]).check(3).is_err());
         assert!(Lambda::new(f64::NAN).check(1).is_err() && Lambda::new(-1.0).check(1).is_err());
         assert!(Lambda::per_layer(vec![0.0, 0.0]).is_zero());
+        let auto: Lambda = "auto".parse().unwrap();
+        assert!(auto.is_auto() && !auto.is_zero() && auto != Lambda::new(1.0));
+        assert_eq!(serde_json::from_str::<Lambda>("\"auto\"").unwrap(), auto);
     }
 }

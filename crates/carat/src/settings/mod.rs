@@ -17,8 +17,8 @@ mod training;
 mod value;
 
 pub use choices::{
-    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Preset, Protocol,
-    Rounds, Schedule, Select, Target,
+    Arm, ClassWeights, EffectKind, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Preset,
+    Protocol, Rounds, Schedule, Select, Target,
 };
 pub use data::DataSettings;
 pub use model::{BlockSettings, CalSettings, GcnSettings, NetworkSettings};

@@ -1,16 +1,17 @@
 //! How attention is regularised.
 
 use super::checks::{
-    above_zero, below_one, clamp, lambda, lambda_unread, unregularised, without_effects, without_exponents,
-    without_unlabelled_entities, zero_or_more,
+    above_zero, below_one, clamp, cross_fit, lambda, lambda_unread, unregularised, with_given_lambda, without_effects,
+    without_exponents, without_unlabelled_entities, zero_or_more,
 };
 use super::macros::settings;
-use super::{Arm, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
+use super::{Arm, EffectKind, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
 
 settings! {
     /// Causal attention regularisation. Runs that differ in these settings alone pair.
     pub struct RegulariserSettings at regulariser, unused unregularised {
-        /// Strength: 0 for a plain network, one value, or one per layer like 0.5,1; the paper has 0.1 to 5.
+        /// Strength: 0 for a plain network, auto (found by the run), one value, or one per layer like 0.5,1; the paper
+        /// has 0.1 to 5.
         lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, unused lambda_unread;
         /// Edges deleted per node, or graph, and step: a number of draws, or all.
         rounds: Rounds = Rounds::default(), "rounds" "R|all";
@@ -39,6 +40,18 @@ settings! {
         warm_up: usize = 8, "warm-up" "EPOCHS", unread without_unlabelled_entities;
         /// Share that averaged predictions keep in each step with --entities all.
         teacher: f64 = 0.8, "teacher" "SHARE", check below_one, unread without_unlabelled_entities;
+        /// Averaged predictions below this probability are not used with --entities all.
+        confidence: f64 = 0.0, "confidence" "P", check below_one, unread without_unlabelled_entities, late true;
+        /// What an edge's effect is made of: ratio (of the losses, the paper's) or likelihood (the log-likelihood that
+        /// the edge gives).
+        effect: EffectKind = EffectKind::default(), "effect" "KIND", unread without_effects, late true;
+        /// Share that an edge's averaged effect keeps when the edge is measured again; 0 uses each step's own effects.
+        memory: f64 = 0.0, "memory" "SHARE", check below_one, unread without_effects, late true;
+        /// Folds of the training nodes that take turns in being left out of the loss, so that effects are measured
+        /// where the network does not know the label; 0 leaves none out.
+        cross_fit: usize = 0, "cross-fit" "FOLDS", check cross_fit, late true;
+        /// The size of the regulariser's gradient beside the prediction's, with --lambda auto.
+        gradient_share: f64 = 0.5, "gradient-share" "SHARE", check above_zero, unread with_given_lambda, late true;
     }
 }
 

@@ -9,7 +9,7 @@ use super::*;
 use crate::Task;
 
 /// Values of every type that a setting has, as files have them.
-const VALUES: [&str; 29] = [
+const VALUES: [&str; 30] = [
     "true",
     "7",
     "0.25",
@@ -37,6 +37,7 @@ const VALUES: [&str; 29] = [
     "\"accuracy\"",
     "\"learning\"",
     "\"row\"",
+    "\"likelihood\"",
     "[5, 4]",
     "{ threshold = 0.5, guide = {} }",
 ];

@@ -3,8 +3,8 @@
 use carat_nn::{Activation, AttentionKind, ClassifierInput, GcnNorm, Join, Norm, Residual};
 
 use super::{
-    Arm, ClassWeights, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom, Protocol, Rounds,
-    Schedule, Select, Target,
+    Arm, ClassWeights, EffectKind, EntityChoice, Exponent, Interventions, Lambda, OptimiserKind, PatienceFrom,
+    Protocol, Rounds, Schedule, Select, Target,
 };
 use crate::rewire::Pruning;
 use crate::{ModelKind, Normalise, Task};
@@ -68,6 +68,7 @@ texts! {
     ClassifierInput;
     Arm;
     Interventions;
+    EffectKind;
     Exponent;
     EntityChoice;
     Target;

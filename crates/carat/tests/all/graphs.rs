@@ -37,10 +37,10 @@ impl Batch {
 
     fn targets(&self, network: &Network<f64>, config: RegulariserSettings) -> AttentionTargets {
         let pairs = GRAPHS.iter().copied().zip(self.labels.iter().copied());
-        let known = Entities::new(self.dataset.num_entities(), 3, pairs);
+        let known = Entities::new([self.dataset.num_entities(), self.dataset.graph().num_edges()], 3, pairs);
         let mut work = Workspace::default();
         let step = Step { labels: &self.labels, epoch: 1, seed: 7 };
-        Regulariser::new(config, known).targets(&mut self.forward(network, &mut work), step)
+        Regulariser::new(config, known, 0).targets(&mut self.forward(network, &mut work), step)
     }
 
     fn forward<'a>(&'a self, network: &'a Network<f64>, work: &'a mut Workspace<f64>) -> NetworkPass<'a, f64> {

@@ -42,7 +42,8 @@ impl<T: Real> Batch<T> {
         let input = Input::for_training(dataset.features(), blocks.nodes());
         let labels: Vec<u32> = training.iter().map(|&n| dataset.labels().get(n).unwrap()).collect();
         let pairs = training.iter().copied().zip(labels.iter().copied());
-        let known = Entities::new(dataset.num_nodes(), dataset.labels().num_classes(), pairs);
+        let known =
+            Entities::new([dataset.num_nodes(), dataset.graph().num_edges()], dataset.labels().num_classes(), pairs);
         Self { blocks, input, labels, known }
     }
 
@@ -55,7 +56,7 @@ impl<T: Real> Batch<T> {
     }
 
     fn regulariser(&self, config: RegulariserSettings) -> Regulariser<T> {
-        Regulariser::new(config, self.known.clone())
+        Regulariser::new(config, self.known.clone(), 0)
     }
 
     /// Every in-edge (source, target) as a deletion.
