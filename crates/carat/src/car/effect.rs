@@ -3,10 +3,12 @@
 //! ```text
 //! rho   = CE' / CE      c = sigmoid((rho^d - 1) / T)        q_i proportional to exp(clamp(d ln rho_i))
 //! Delta = CE' - CE      c = sigmoid(d Delta / T)            q_i proportional to exp(clamp(d Delta_i))
+//! z_i   = Delta_i / (root of the mean Delta^2 of its entity)         c and q as of d Delta, with z in its place
 //! ```
 //!
 //! The first line is the paper's. The second has the log-likelihood that the edge gives: where a loss tends to 0, a
-//! ratio of losses blows up, and a difference does not.
+//! ratio of losses blows up, and a difference does not. The third compares an entity's edges with each other: attention
+//! is a share among them, whether much depends on them or little.
 //!
 //! A regularised network fits its training nodes, where CE is tiny: everything is computed from ln CE, which has no
 //! underflow.
@@ -37,7 +39,7 @@ impl EffectKind {
     pub(crate) fn difference(self, log_without: f64, log_with: f64) -> f64 {
         match self {
             Self::Ratio => log_ratio(log_without, log_with),
-            Self::Likelihood => log_without.exp() - log_with.exp(),
+            Self::Likelihood | Self::Relative => log_without.exp() - log_with.exp(),
         }
     }
 
@@ -45,14 +47,27 @@ impl EffectKind {
     pub(crate) fn target(self, difference: f64, exponent: f64, temperature: f64) -> f64 {
         match self {
             Self::Ratio => effect(difference, exponent, temperature),
-            Self::Likelihood => sigmoid(exponent * difference / temperature),
+            Self::Likelihood | Self::Relative => sigmoid(exponent * difference / temperature),
+        }
+    }
+
+    /// Divides the differences of one entity's edges by their size, where they are compared with each other. Edges that
+    /// have none yet are no numbers.
+    pub(crate) fn compare(self, differences: &mut [f64]) {
+        if self != Self::Relative {
+            return;
+        }
+        let known = || differences.iter().filter(|x| !x.is_nan());
+        let size = (known().map(|x| x * x).sum::<f64>() / known().count() as f64).sqrt();
+        if size > 0.0 {
+            differences.iter_mut().for_each(|x| *x /= size);
         }
     }
 }
 
 /// The exponent of an entity with `degree` in-edges.
 pub(crate) fn exponent(config: &RegulariserSettings, degree: usize) -> f64 {
-    config.exponent.value(degree)
+    if config.effect == EffectKind::Relative { 1.0 } else { config.exponent.value(degree) }
 }
 
 /// Turns d ln rho of an entity's in-edges into the distribution q, in place.
@@ -91,6 +106,23 @@ mod tests {
         assert!((kind.target(difference, 3.0, 0.1) - 0.5).abs() < 1e-4);
         assert_eq!(EffectKind::Ratio.target(100f64.ln(), 3.0, 0.1), 1.0);
         assert!((kind.target(0.1, 2.0, 0.1) - 1.0 / (1.0 + (-2f64).exp())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn relative_effects_know_the_size_of_an_entitys_effects_alone() {
+        let mut some = [3e-9, -4e-9, f64::NAN, 0.0, 0.0];
+        EffectKind::Relative.compare(&mut some);
+        // The root of (9 + 16) / 4.
+        for (value, expected) in [(some[0], 3.0 / 2.5), (some[1], -4.0 / 2.5), (some[3], 0.0)] {
+            assert!((value - expected).abs() < 1e-9);
+        }
+        assert!(some[2].is_nan());
+        let mut none = [0.0, 0.0];
+        EffectKind::Relative.compare(&mut none);
+        assert_eq!(none, [0.0, 0.0]);
+        let mut ratios = [0.5, 1.0];
+        EffectKind::Ratio.compare(&mut ratios);
+        assert_eq!(ratios, [0.5, 1.0]);
     }
 
     #[test]

@@ -236,6 +236,12 @@ impl<T: Real> Regulariser<T> {
                 };
             }
         }
+        let mut rest = &mut differences[..];
+        for some in deletions.chunk_by(|one, next| entities.at(one) == entities.at(next)) {
+            let (of_entity, others) = rest.split_at_mut(some.len());
+            self.config.effect.compare(of_entity);
+            rest = others;
+        }
         match self.config.target {
             Target::Bce => self.edge_targets(&entities, &chosen, &differences, rng),
             Target::Distribution => self.node_targets(pass.blocks(), &entities, &deletions, &differences, rng),

@@ -64,6 +64,8 @@ words! {
         Ratio = "ratio",
         /// d times the log-likelihood that the edge gives, which stays finite where a loss goes to 0.
         Likelihood = "likelihood",
+        /// The same log-likelihood beside that of the entity's other edges, whatever its size.
+        Relative = "relative",
     }
 }
 

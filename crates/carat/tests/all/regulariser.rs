@@ -3,7 +3,9 @@
 
 use crate::support::{Golden, data_dir, network, small_graph};
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect, log_ratio};
-use carat::{Arm, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, TrainConfig};
+use carat::{
+    Arm, EffectKind, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, TrainConfig,
+};
 use carat_graph::{BlockBuilder, Blocks, Dataset, Graph};
 use carat_nn::{
     AttentionKind, Deletion, Input, Keep, Network, NetworkConfig, NetworkPass, Pass, Real, Workspace, check, loss,
@@ -399,4 +401,102 @@ fn the_exponent_and_the_arms_change_what_they_should() {
     assert!((mean - 0.5).abs() < 0.2 && random.iter().any(|(_, c)| (c - mean).abs() > 0.2));
     let vote = effects(&|c| c.regulariser.arm = Arm::Vote);
     assert!(vote.iter().any(|(_, c)| *c != 0.5) && vote != causal);
+}
+
+/// Two entities in five are left out.
+fn without_some(labels: &[u32]) -> Vec<u32> {
+    labels.iter().enumerate().map(|(at, &label)| if at % 5 < 2 { loss::LEFT_OUT } else { label }).collect()
+}
+
+#[test]
+fn entities_that_are_left_out_take_no_part_in_the_loss() {
+    let (dataset, _, _) = small_graph();
+    let training = &dataset.splits()[0].train;
+    let network = random_network(AttentionKind::Gat, 2, 2);
+    let batch = Batch::<f64>::new(&dataset, training, 2, &[]);
+    let labels = without_some(&batch.labels);
+    for weights in [vec![], vec![0.5, 2.0, 1.0, 3.0]] {
+        let weight = |label: u32| weights.get(label as usize).copied().unwrap_or(1.0);
+        let mut work = Workspace::default();
+        let mut pass = batch.forward(&network, &mut work);
+        let rows = pass.scores().chunks_exact(4).zip(&labels).filter(|(_, label)| **label != loss::LEFT_OUT);
+        let of_rows: Vec<(f64, f64)> = rows
+            .map(|(scores, &label)| (weight(label), weight(label) * loss::cross_entropy(scores, label as usize)))
+            .collect();
+        let expected = of_rows.iter().map(|row| row.1).sum::<f64>() / of_rows.iter().map(|row| row.0).sum::<f64>();
+        let found = pass.weighted_loss_and_gradient(&labels, &weights);
+        assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
+        let nobody = vec![loss::LEFT_OUT; labels.len()];
+        assert_eq!(pass.weighted_loss_and_gradient(&nobody, &weights), 0.0);
+        assert!(pass.gradient().iter().all(|gradient| *gradient == 0.0));
+    }
+    // The gradient is that of a batch in which the others have no label.
+    let gradient = |batch: &Batch<f64>, labels: &[u32]| {
+        let mut work = Workspace::default();
+        let mut pass = batch.forward(&network, &mut work);
+        pass.loss_and_gradient(labels);
+        pass.gradient().to_vec()
+    };
+    let (kept, others): (Vec<u32>, Vec<u32>) = training
+        .iter()
+        .partition(|&&n| labels[training.iter().position(|&other| other == n).unwrap()] != loss::LEFT_OUT);
+    let only_kept = Batch::<f64>::new(&dataset, &kept, 2, &others);
+    for (found, expected) in gradient(&batch, &labels).iter().zip(gradient(&only_kept, &only_kept.labels)) {
+        assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
+    }
+}
+
+/// An effect is measured where the loss leaves its entity out, and is remembered while the loss reads it.
+#[test]
+fn cross_fitting_measures_where_the_loss_does_not_look() {
+    let (dataset, _, _) = small_graph();
+    let training = &dataset.splits()[0].train;
+    let [first, second] = [3, 4].map(|heads| random_network(AttentionKind::GatV2, heads, 2));
+    let batch = Batch::<f64>::new(&dataset, training, 2, &[]);
+    let effects = |regulariser: &mut Regulariser<f64>, network: &Network<f64>, epoch: usize| {
+        let mut work = Workspace::default();
+        let mut pass = batch.forward(network, &mut work);
+        regulariser.targets(&mut pass, Step { epoch, ..batch.step() }).effects()
+    };
+    let of_both = [&first, &second].map(|network| effects(&mut batch.regulariser(settings(2, |_| {})), network, 1));
+    let mut folds = batch.regulariser(settings(2, |c| c.regulariser.cross_fit = 2));
+    let early = effects(&mut folds, &first, 1);
+    let known = |effect: &(Deletion, f64)| early.iter().any(|(deletion, _)| *deletion == effect.0);
+    assert!(!early.is_empty() && early.len() < of_both[0].len());
+    // The memory has 32 bits.
+    let agrees = |a: &(Deletion, f64), b: &(Deletion, f64)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-4;
+    assert!(early.iter().all(|effect| of_both[0].iter().any(|other| agrees(effect, other))));
+    // In the second turn the other fold is left out, and the network has changed.
+    let late = effects(&mut folds, &second, 11);
+    assert_eq!(late.len(), of_both[0].len());
+    for (effect, [of_first, of_second]) in late.iter().zip(of_both[0].iter().zip(&of_both[1]).map(|(a, b)| [a, b])) {
+        let expected = if known(effect) { of_first } else { of_second };
+        assert!(agrees(effect, expected), "{effect:?} instead of {expected:?}");
+    }
+    assert!(of_both[0].iter().zip(&of_both[1]).any(|(a, b)| (a.1 - b.1).abs() > 1e-3));
+}
+
+#[test]
+fn effects_are_averaged_over_steps() {
+    let (dataset, _, _) = small_graph();
+    let training = &dataset.splits()[0].train;
+    let networks = [1, 2].map(|heads| random_network(AttentionKind::Transformer, heads, 2));
+    let batch = Batch::<f64>::new(&dataset, training, 2, &[]);
+    let config = settings(2, |c| {
+        (c.regulariser.effect, c.regulariser.temperature, c.regulariser.memory) = (EffectKind::Likelihood, 1.0, 0.75);
+    });
+    let effects = |regulariser: &mut Regulariser<f64>, network: &Network<f64>| {
+        let mut work = Workspace::default();
+        let mut pass = batch.forward(network, &mut work);
+        regulariser.targets(&mut pass, batch.step()).effects()
+    };
+    let forgetful = RegulariserSettings { memory: 0.0, ..config.clone() };
+    let [one, other] = [0, 1].map(|which| effects(&mut batch.regulariser(forgetful.clone()), &networks[which]));
+    let mut averaging = batch.regulariser(config);
+    effects(&mut averaging, &networks[0]);
+    let log_odds = |c: f64| (c / (1.0 - c)).ln();
+    for (((_, c), one), other) in effects(&mut averaging, &networks[1]).iter().zip(&one).zip(&other) {
+        let expected = 0.75 * log_odds(one.1) + 0.25 * log_odds(other.1);
+        assert!((log_odds(*c) - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{} or {expected}", log_odds(*c));
+    }
 }

@@ -1,7 +1,7 @@
 //! How networks are trained: schedules, class weights, the choice of the best epoch, and patience that waits.
 
 use carat::settings::{ClassWeights, OptimiserKind, PatienceFrom, Schedule, Select};
-use carat::{Dataset, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
+use carat::{Dataset, EffectKind, EntityChoice, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
 use carat_graph::{DatasetParts, Features, Graph, Labels, SplitRatio};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -83,7 +83,17 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
     let plain = plain.optimiser(OptimiserKind::AdamW).weight_decay(0.05).schedule(Schedule::Cosine);
     let plain = plain.class_weights(ClassWeights::Balanced).patience_from(PatienceFrom::Learning);
     let batches = plain.clone().lambda(Lambda::new(1.0)).rounds(Rounds::Count(2)).batch_size(50);
-    for config in [plain.clone().model(ModelKind::Gcn).select(Select::F1), batches.select(Select::Auc), plain] {
+    // Averages of edges and of predictions, turns of folds and the strength go on, too.
+    let carrying = |entities: EntityChoice| {
+        let mut config = batches.clone().lambda(Lambda::auto());
+        let car = &mut config.regulariser;
+        (car.entities, car.warm_up, car.confidence) = (entities, 3, 0.5);
+        (car.effect, car.memory, car.cross_fit) = (EffectKind::Relative, 0.7, 2);
+        config
+    };
+    let [on_training, on_all] = [EntityChoice::Train, EntityChoice::All].map(carrying);
+    let gcn = plain.clone().model(ModelKind::Gcn).select(Select::F1);
+    for config in [gcn, batches.clone().select(Select::Auc), plain, on_training, on_all] {
         let split = config.choose_split(&dataset).unwrap();
         let new = || training(&dataset, &split, &config).unwrap();
         let mut calm = new();
@@ -101,6 +111,12 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
             resumed.train(&|| false).unwrap();
             let [mut found, mut expected] = [resumed.progress().unwrap(), calm.progress().unwrap()];
             (found.seconds, expected.seconds) = (0.0, 0.0);
+            // What has not been measured is not a number, which equals nothing.
+            let bits = [&mut found, &mut expected].map(|progress| {
+                let state = std::mem::take(&mut progress.regulariser);
+                state.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            });
+            assert_eq!(bits[0], bits[1]);
             assert_eq!(found, expected);
         }
     }
