@@ -24,6 +24,8 @@ impl Measure {
     pub const TEST_LOSS: Self = Self::Figure(Figure::Of(Subset::Test, Metric::Loss));
     /// Share of test nodes that are predicted correctly.
     pub const TEST_ACCURACY: Self = Self::Figure(Figure::Of(Subset::Test, Metric::Accuracy));
+    /// How far attention says what edges do for the test nodes, see [`carat::trust`].
+    pub const FAITHFULNESS: Self = Self::Figure(Figure::Faithfulness);
     /// Divergence of attention from label agreement, see [`carat::Coherence`].
     pub const ATTENTION_KL: Self = Self::Figure(Figure::AttentionKl);
     /// Probability that attention ranks a same-label in-edge above another, see [`carat::Coherence`].
