@@ -6,6 +6,7 @@
 A study is a TOML file: `data` (a table of names and their flags), `arch`, `runs` (seeds or splits), `flags` for every
 run, and `variants` (a table of names and their flags). A run that stands in the file of results is not repeated.
 `--table` prints validation figures, by which variants are chosen: mean differences from the variant `plain`.
+`--report` prints test figures as Markdown, with paired tests of the last variant against the others (needs scipy).
 """
 
 import argparse
@@ -104,16 +105,68 @@ def table(study, known):
             print(f"{variant:14} {len(pairs):4} {' '.join(cells)}")
 
 
+REPORTED = {
+    "Faithfulness": ("faithfulness", "greater"),
+    "Self-faithfulness": ("self_faithfulness", "greater"),
+    "Accuracy (minesweeper: ROC AUC)": ("test_accuracy", "two-sided"),
+    "Loss": ("test_loss", "two-sided"),
+    "Seconds of a training on one core": ("train_seconds", None),
+}
+
+
+def holm(values):
+    """Holm's adjustment of p values by name."""
+    adjusted, largest = {}, 0.0
+    for rank, (name, p) in enumerate(sorted(values.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(values) - rank) * p))
+        adjusted[name] = largest
+    return adjusted
+
+
+def report(study, known):
+    """Means over kinds and runs. A pair is a kind and a run; p values are adjusted over the datasets."""
+    from scipy.stats import wilcoxon
+
+    variants = list(study["variants"])
+    best = variants[-1]
+    for title, (figure, tail) in REPORTED.items():
+        rows, tests = {}, {other: {} for other in variants[:-1]}
+        for data in study["data"]:
+            name = "test_roc_auc" if (data, figure) == ("minesweeper", "test_accuracy") else figure
+            of = {
+                variant: {key[1:3]: run["figures"][name] for key, run in known.items() if key[::3] == (data, variant)}
+                for variant in variants
+            }
+            pairs = [pair for pair in of[best] if all(of[variant].get(pair) is not None for variant in variants)]
+            if not pairs:
+                continue
+            means = [f"{mean(of[variant][pair] for pair in pairs):.3f}" for variant in variants]
+            rows[data] = [str(len(pairs)), *means]
+            for other in tests if tail else ():
+                differences = [of[best][pair] - of[other][pair] for pair in pairs]
+                tests[other][data] = wilcoxon(differences, alternative=tail).pvalue if any(differences) else 1.0
+        adjusted = {other: holm(values) for other, values in tests.items()}
+        shown = [f"p, than {other}" for other in variants[:-1]] if tail else []
+        print(f"\n**{title}**\n\n| data | pairs | {' | '.join(variants + shown)} |")
+        print("|---" * (2 + len(variants) + len(shown)) + "|")
+        for data, cells in rows.items():
+            ps = [f"{adjusted[other][data]:.2g}" for other in variants[:-1]] if tail else []
+            print(f"| {data} | {' | '.join(cells + ps)} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--table", action="store_true", help="train nothing; print what is known")
+    parser.add_argument("--report", action="store_true", help="train nothing; print test figures and tests")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run after so many")
     parser.add_argument("--carat", default=str(ROOT / "target/release/carat"))
     arguments = parser.parse_args()
     study = tomllib.loads(arguments.study.read_text())
+    if arguments.report:
+        return report(study, read(arguments.results))
     if not arguments.table:
         compute(study, arguments.results, arguments)
     table(study, read(arguments.results))
