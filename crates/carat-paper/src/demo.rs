@@ -29,7 +29,7 @@ use serde::Serialize;
 pub use measure::MEASURES;
 pub use page::page;
 pub use report::{ArmReport, CaseReport, DemoReport, GraphReport, Verdict};
-pub use sentences::{conclusion, cost, planted_graph, statistics, treatments};
+pub use sentences::{ATTENTION, FAITHFULNESS, conclusion, cost, planted_graph, statistics, treatments};
 pub use tables::{measured, summary};
 pub use treatment::Treatment;
 

@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::output::{WIDTH, blocks, check_folder, hanging, show, wrap};
 use crate::progress::Progress;
 
-/// Show in seconds what spurious edges do to attention and how causal regularisation helps: generates graphs, trains a
-/// baseline, CAR and its control, compares them and writes an HTML page
+/// Show in seconds whether attention may be read as an explanation and what causal regularisation changes: generates
+/// graphs, trains plain networks, CAR and its control, compares them and writes an HTML page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   carat demo
@@ -90,18 +90,24 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 fn text(printed: &Printed) -> String {
     let report = &printed.report;
-    let mut text = wrap(&demo::planted_graph(report), WIDTH);
-    text.push('\n');
+    let questions = [
+        ("What is attention?", format!("{} {}", demo::ATTENTION, demo::FAITHFULNESS)),
+        ("What did we plant?", demo::planted_graph(report)),
+    ];
+    let mut text = String::new();
+    for (question, answer) in questions {
+        text.push_str(&wrap(&format!("{question} {answer}"), WIDTH));
+        text.push('\n');
+    }
     let treatments = demo::treatments(report);
     let width = treatments.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     for (name, meaning) in treatments {
         text.push_str(&hanging(&format!("{name:<width$}  "), meaning));
     }
-    let measured = demo::MEASURES.into_iter().flat_map(|measure| demo::measured(report, measure));
-    let tables: Vec<Block> = measured.map(Block::Table).collect();
-    text.push_str(&format!("\n{}", blocks(&tables)));
-    let paragraphs = [demo::statistics(report), demo::cost(report)].into_iter().chain(demo::conclusion(report));
-    for paragraph in paragraphs {
+    let tables: Vec<Block> = report.causal().map(|pair| Block::Table(demo::summary(report, pair))).collect();
+    text.push_str(&format!("\n{}\n", blocks(&tables)));
+    text.push_str(&wrap(&format!("{} {}", demo::statistics(report), demo::cost(report)), WIDTH));
+    for paragraph in demo::conclusion(report) {
         text.push('\n');
         text.push_str(&wrap(&paragraph, WIDTH));
     }

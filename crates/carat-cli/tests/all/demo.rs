@@ -24,7 +24,7 @@ fn the_page_is_whole_and_self_contained() {
     let out = folder.path().join("demo.html");
     let text = stdout(folder.path(), &with_out(&[], &out));
     for part in
-        ["Test loss, lower is better", "CAR - control", "transformer", "With 2 graphs no difference", "demo.html"]
+        ["What is attention?", "What did we plant?", "than its control", "With 2 graphs no difference", "demo.html"]
     {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
@@ -36,7 +36,7 @@ fn the_page_is_whole_and_self_contained() {
     for address in ["http://", "https://", "src=", "href=", "url(", "@import"] {
         assert!(!page.contains(address), "{address}");
     }
-    for measure in ["Attention on spurious edges", "Test loss", "Test accuracy", "attention_auc"] {
+    for measure in ["Faithfulness", "Attention on spurious edges", "Test loss", "Test accuracy"] {
         assert!(page.contains(&format!("<h3>{measure} against the strength of the shortcut</h3>")), "{measure}");
     }
     assert_eq!(page.matches("<svg ").count(), 12);
@@ -87,7 +87,7 @@ fn json_is_what_the_page_shows_and_the_same_every_time() {
         }
     }
     let comparisons = printed["comparisons"].as_array().unwrap();
-    assert_eq!(comparisons.len(), 3 * 3 * 2 * 4);
+    assert_eq!(comparisons.len(), 3 * (3 + 1) * 2 * 4);
     for comparison in comparisons {
         // Two pairs: both up, both down, or one each way.
         let p = |name: &str| (comparison[name].as_f64().unwrap() * 4.0) as u32;

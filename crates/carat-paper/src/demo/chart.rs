@@ -73,7 +73,7 @@ fn reference(report: &DemoReport, measure: Measure, kind: AttentionKind) -> Vec<
             Some(report.arm(Some(shortcut), kind, Treatment::Baseline)?.uniform_attention?.mean)
         }
         Reference::Mean(treatment) => Some(report.arm(None, kind, treatment)?.spread(measure)?.mean),
-        Reference::Chance(value) => Some(value),
+        Reference::Nothing => Some(0.0),
     };
     report.config.shortcuts.iter().filter_map(|&shortcut| Some((shortcut, at(shortcut)?))).collect()
 }

@@ -6,7 +6,7 @@ use super::Treatment;
 
 /// Every measure, in the order of the page.
 pub const MEASURES: [Measure; 4] =
-    [Measure::SpuriousAttention, Measure::TEST_LOSS, Measure::TEST_ACCURACY, Measure::ATTENTION_AUC];
+    [Measure::FAITHFULNESS, Measure::SpuriousAttention, Measure::TEST_ACCURACY, Measure::TEST_LOSS];
 
 /// What a measure is compared with in a chart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,15 +15,15 @@ pub(super) enum Reference {
     UniformAttention,
     /// The mean of a treatment that does not depend on the shortcut's strength.
     Mean(Treatment),
-    /// The value that chance alone gives.
-    Chance(f64),
+    /// 0: attention says nothing of what edges do.
+    Nothing,
 }
 
 impl Reference {
     pub(super) fn of(measure: Measure) -> Self {
         match measure {
             Measure::SpuriousAttention => Self::UniformAttention,
-            Measure::ATTENTION_AUC => Self::Chance(0.5),
+            Measure::FAITHFULNESS => Self::Nothing,
             _ => Self::Mean(Treatment::Oracle),
         }
     }
@@ -33,7 +33,7 @@ impl Reference {
         match self {
             Self::UniformAttention => "uniform attention",
             Self::Mean(treatment) => treatment.label(),
-            Self::Chance(_) => "chance",
+            Self::Nothing => "says nothing",
         }
     }
 }

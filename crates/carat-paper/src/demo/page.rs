@@ -4,28 +4,36 @@ use carat_report::page::Page;
 use carat_report::{Cell, Column, Table};
 
 use super::{
-    DemoConfig, DemoReport, MEASURES, Verdict, chart, conclusion, cost, measured, planted_graph, statistics, summary,
-    treatments,
+    ATTENTION, DemoConfig, DemoReport, FAITHFULNESS, MEASURES, Verdict, chart, conclusion, cost, measured,
+    planted_graph, statistics, summary, treatments,
 };
 
-/// The whole page: the results, a figure and a table per measure, the method, and the command that repeats the demo.
+/// The whole page: the story with its table, a figure per measure, the limits, every kind's figures, the method, and
+/// the command that repeats the demo.
 pub fn page(report: &DemoReport) -> String {
-    let mut page = Page::new("carat demo: does attention turn away from spurious edges?");
+    let mut page = Page::new("carat demo: may attention be read as an explanation?");
+    page.heading("What is attention?");
+    page.paragraph(ATTENTION);
+    page.paragraph(FAITHFULNESS);
+    page.heading("What did we plant?");
     page.paragraph(&planted_graph(report));
     page.paragraph("Compared, with everything else equal:");
     let treatments = treatments(report).into_iter().map(|(name, meaning)| format!("{name}: {meaning}."));
     page.list(&treatments.collect::<Vec<_>>());
-    page.heading("What came out");
+    page.heading("What does CAR change, and is it more than smoothing?");
     conclusion(report).iter().for_each(|sentence| page.paragraph(sentence));
-    page.table(&summary(report));
+    report.causal().for_each(|pair| page.table(&summary(report, pair)));
     page.paragraph(&statistics(report));
     page.paragraph(&cost(report));
     for measure in MEASURES {
         page.chart(&chart::sweep(report, measure));
-        measured(report, measure).iter().for_each(|table| page.table(table));
     }
     page.heading("What this shows, and what it does not");
     page.list(&limits(report));
+    page.heading("Every attention kind by itself");
+    for measure in MEASURES {
+        measured(report, measure).iter().for_each(|table| page.table(table));
+    }
     page.heading("How it was measured");
     page.paragraph(&method(report));
     page.paragraph(&strength(&report.config));

@@ -5,7 +5,7 @@ use carat_lab::AttentionOnSpurious;
 use carat_lab::compare::{Comparison, Measure, Method, Opponent, Pair, Pairing};
 use carat_lab::sweep::Run;
 use carat_nn::AttentionKind;
-use carat_report::statistics::Spread;
+use carat_report::statistics::{Spread, wilcoxon_greater};
 use serde::{Serialize, Serializer};
 
 use super::{DemoConfig, MEASURES, Setting, Treatment};
@@ -17,7 +17,7 @@ pub struct DemoReport {
     pub graph: GraphReport,
     /// One entry per strength of the shortcut, attention kind and treatment.
     pub arms: Vec<ArmReport>,
-    /// Treatments against their opponents, one entry per strength, attention kind and measure.
+    /// Treatments against their opponents, one entry per strength, attention kind and measure, and one over all kinds.
     pub comparisons: Vec<CaseReport>,
     /// The settings.
     pub config: DemoConfig,
@@ -53,8 +53,8 @@ pub struct ArmReport {
     pub test_loss: Spread,
     /// Share of test nodes that are predicted correctly.
     pub test_accuracy: Spread,
-    /// Probability that attention ranks an in-neighbour of the node's class above one of another class.
-    pub attention_auc: Option<Spread>,
+    /// How far attention says what edges do.
+    pub faithfulness: Option<Spread>,
     /// Attention spent on spurious in-edges; `None` where the arm's graph has none.
     pub spurious_attention: Option<Spread>,
     /// What uniform attention would spend on them.
@@ -73,7 +73,7 @@ struct ReportedRun {
     val_loss: Option<f64>,
     test_loss: Option<f64>,
     test_accuracy: Option<f64>,
-    attention_auc: Option<f64>,
+    faithfulness: Option<f64>,
     attention: Option<AttentionOnSpurious>,
     epochs: usize,
     best_epoch: usize,
@@ -85,7 +85,7 @@ fn reported<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Erro
         val_loss: outcome.figures.val.loss,
         test_loss: outcome.figures.test.loss,
         test_accuracy: outcome.figures.test.accuracy,
-        attention_auc: outcome.figures.attention_auc,
+        faithfulness: Measure::FAITHFULNESS.of(outcome),
         attention: outcome.spurious,
         epochs: outcome.epochs,
         best_epoch: outcome.kept_epoch,
@@ -97,8 +97,8 @@ fn reported<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Erro
 pub struct CaseReport {
     /// Strength of the shortcut.
     pub shortcut: f64,
-    /// Attention kind.
-    pub arch: AttentionKind,
+    /// Attention kind; `None` for the mean over all kinds.
+    pub arch: Option<AttentionKind>,
     /// The treatment.
     pub treatment: Treatment,
     /// What it is compared with.
@@ -172,7 +172,7 @@ impl ArmReport {
             treatment,
             test_loss: spread(&runs, Measure::TEST_LOSS)?,
             test_accuracy: spread(&runs, Measure::TEST_ACCURACY)?,
-            attention_auc: spread(&runs, Measure::ATTENTION_AUC),
+            faithfulness: spread(&runs, Measure::FAITHFULNESS),
             spurious_attention: spread(&runs, Measure::SpuriousAttention),
             uniform_attention: attention(|attention| attention.uniform),
             useful_above_spurious: attention(|attention| attention.auc),
@@ -196,21 +196,25 @@ fn spread(runs: &[Run], measure: Measure) -> Option<Spread> {
 }
 
 impl CaseReport {
-    /// `None` where the arms have no pair of runs with the measure.
-    fn of(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Self> {
-        let runs: Vec<&Run> = arm.runs.iter().chain(&against.runs).collect();
-        let other = against.method();
-        let opponent = other.as_ref().map_or(Opponent::Baseline, Opponent::Method);
-        let pairing = Pairing::of(&runs, &arm.method()?, opponent);
-        let found = Comparison::of(&pairing.pairs.iter().collect::<Vec<&Pair<'_>>>(), measure)?;
-        let (p_better, p_worse) = (found.p_better?, found.p_worse?);
+    /// Of one kind's arms, or of those of all kinds: then a seed's change is the mean over kinds. `None` where some arms
+    /// have no pair of runs with the measure.
+    fn of(pairs: &[(&ArmReport, &ArmReport)], arch: Option<AttentionKind>, measure: Measure) -> Option<Self> {
+        let of_kinds: Vec<Vec<f64>> =
+            pairs.iter().map(|(arm, against)| changes(arm, against, measure)).collect::<Option<_>>()?;
+        let (arm, against) = pairs.first()?;
+        let seeds = of_kinds.iter().map(Vec::len).min()?;
+        let mean = |seed: usize| of_kinds.iter().map(|changes| changes[seed]).sum::<f64>() / of_kinds.len() as f64;
+        let changes: Vec<f64> = (0..seeds).map(mean).collect();
+        let negated: Vec<f64> = changes.iter().map(|change| -change).collect();
+        let (better, worse) = if measure.lower_is_better() { (&negated, &changes) } else { (&changes, &negated) };
+        let (p_better, p_worse) = (wilcoxon_greater(better)?, wilcoxon_greater(worse)?);
         Some(Self {
             shortcut: arm.shortcut?,
-            arch: arm.arch,
+            arch,
             treatment: arm.treatment,
             against: against.treatment,
             measure,
-            change: Spread::of(&found.changes)?,
+            change: Spread::of(&changes)?,
             p_better,
             p_worse,
             verdict: Verdict::of(p_better, p_worse),
@@ -223,23 +227,52 @@ impl CaseReport {
     }
 }
 
+/// The change from one arm's runs to another's in a measure, by seed.
+fn changes(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Vec<f64>> {
+    let runs: Vec<&Run> = arm.runs.iter().chain(&against.runs).collect();
+    let other = against.method();
+    let opponent = other.as_ref().map_or(Opponent::Baseline, Opponent::Method);
+    let pairing = Pairing::of(&runs, &arm.method()?, opponent);
+    Some(Comparison::of(&pairing.pairs.iter().collect::<Vec<&Pair<'_>>>(), measure)?.changes)
+}
+
 impl DemoReport {
     pub(super) fn new(config: DemoConfig, graph: GraphReport, arms: Vec<ArmReport>) -> Self {
         let mut report = Self { graph, arms, comparisons: Vec::new(), config };
         let mut comparisons = Vec::new();
-        for arm in &report.arms {
-            for against in arm.treatment.opponents() {
-                let Some(other) = report.arm(arm.shortcut, arm.arch, against) else { continue };
-                comparisons.extend(MEASURES.into_iter().filter_map(|measure| CaseReport::of(arm, other, measure)));
+        for &shortcut in &report.config.shortcuts {
+            for (treatment, against) in report.matches() {
+                let arms = |&kind: &AttentionKind| {
+                    let arm = |treatment| report.arm(Some(shortcut), kind, treatment);
+                    Some((kind, (arm(treatment)?, arm(against)?)))
+                };
+                let (kinds, pairs): (Vec<_>, Vec<_>) = report.config.kinds.iter().filter_map(arms).unzip();
+                for measure in MEASURES {
+                    comparisons.extend(CaseReport::of(&pairs, None, measure));
+                    let of_kind = |(kind, pair)| CaseReport::of(std::slice::from_ref(pair), Some(kind), measure);
+                    comparisons.extend(kinds.iter().copied().zip(&pairs).filter_map(of_kind));
+                }
             }
         }
         report.comparisons = comparisons;
         report
     }
 
+    /// The mean of a treatment's measure over kinds and seeds.
+    pub fn mean(&self, shortcut: Option<f64>, treatment: Treatment, measure: Measure) -> Option<f64> {
+        let arms = self.config.kinds.iter().filter_map(|&kind| self.arm(shortcut, kind, treatment));
+        let means: Vec<f64> = arms.filter_map(|arm| Some(arm.spread(measure)?.mean)).collect();
+        Some(Spread::of(&means)?.mean)
+    }
+
     /// An arm.
     pub fn arm(&self, shortcut: Option<f64>, kind: AttentionKind, treatment: Treatment) -> Option<&ArmReport> {
         self.arms.iter().find(|arm| arm.shortcut == shortcut && arm.arch == kind && arm.treatment == treatment)
+    }
+
+    /// Every treatment with a causal signal, with its control.
+    pub fn causal(&self) -> impl Iterator<Item = (Treatment, Treatment)> {
+        self.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)))
     }
 
     /// Every treatment that is compared, with each of its opponents.
@@ -248,13 +281,15 @@ impl DemoReport {
         treatments.flat_map(|treatment| treatment.opponents().map(move |against| (treatment, against)))
     }
 
-    /// The comparisons of a treatment with an opponent in a measure, at every strength and for every kind.
-    pub fn comparisons_of(
+    /// The comparison of a treatment with an opponent in a measure: of one kind, or over all kinds.
+    pub fn case(
         &self,
+        shortcut: f64,
+        arch: Option<AttentionKind>,
         (treatment, against): (Treatment, Treatment),
         measure: Measure,
-    ) -> impl Iterator<Item = &CaseReport> {
-        let all = self.comparisons.iter().filter(move |c| c.measure == measure);
-        all.filter(move |c| c.treatment == treatment && c.against == against)
+    ) -> Option<&CaseReport> {
+        let mut all = self.comparisons.iter().filter(|case| (case.shortcut, case.arch) == (shortcut, arch));
+        all.find(|case| (case.treatment, case.against, case.measure) == (treatment, against, measure))
     }
 }

@@ -1,20 +1,27 @@
-//! The demo's sentences, the same on the terminal and on the page. The verdicts of the comparisons decide which
-//! sentences about the outcome are used.
+//! The demo's sentences, the same on the terminal and on the page. The verdicts of the comparisons over all attention
+//! kinds decide which sentences about the outcome are used.
 
 use carat_lab::compare::Measure;
 use carat_report::format::list;
 
-use super::{CaseReport, DemoReport, Treatment, Verdict};
+use super::{DemoReport, Treatment, Verdict};
+
+/// What attention is, for readers who have never met it.
+pub const ATTENTION: &str = "A graph attention network predicts a node from its neighbours. Attention is the share \
+    that each neighbour has in that: numbers that add up to 1. People read them as \"this edge matters\". Does it?";
+
+/// What faithfulness is.
+pub const FAITHFULNESS: &str = "Faithfulness tells: carat deletes every edge, sees what that does to the prediction, \
+    and correlates it with attention. 1 means that attention says what edges do, 0 that it says nothing.";
 
 /// What a planted graph is.
 pub fn planted_graph(report: &DemoReport) -> String {
     let (graph, planted) = (&report.graph, &report.config.planted);
     format!(
-        "A planted graph is artificial: {} nodes with about {:.0} in-edges each, in {} classes. Useful edges mostly \
-         join nodes of one class. The others, {:.0} % of all, are spurious: they come from decoy nodes whose words \
-         hint at the label of a training node more often than chance, and say nothing about the label of a validation \
-         or test node. A network that listens to them learns a shortcut that does not carry over. The shortcut's \
-         strength is the share of a training node's spurious edges that are aimed at its class: 0 is none, 1 is all.",
+        "Graphs of {} nodes with about {:.0} in-edges each, in {} classes. Of the edges, {:.0} % are spurious. They mislead: they hint at \
+         the class of training nodes, and say nothing about other nodes. A network that listens to them learns a \
+         shortcut that does not carry over. The shortcut's strength is the share of a training node's spurious edges \
+         that hint at its class.",
         graph.nodes,
         graph.edges as f64 / graph.nodes.max(1) as f64,
         planted.classes,
@@ -32,8 +39,7 @@ pub fn statistics(report: &DemoReport) -> String {
     let seeds = report.config.seeds;
     let text = format!(
         "Means over {}. p is that of a one-tailed paired Wilcoxon test over graphs, in the direction that the runs \
-         point. A difference is clear where p is below {}, so that chance alone makes at most one comparison in twenty \
-         clear.",
+         point; a difference is clear below {}.",
         graphs(seeds),
         Verdict::CLEAR
     );
@@ -42,106 +48,79 @@ pub fn statistics(report: &DemoReport) -> String {
 
 /// The accuracy without spurious edges: the most that a treatment can gain.
 pub fn cost(report: &DemoReport) -> String {
-    let kinds = report.config.kinds.iter().filter_map(|&kind| {
-        let arm = report.arm(None, kind, Treatment::Oracle)?;
-        Some(format!("{:.3} for {kind}", arm.test_accuracy.mean))
-    });
-    format!("With the useful edges only, test accuracy is {}.", list(&kinds.collect::<Vec<_>>()))
+    match report.mean(None, Treatment::Oracle, Measure::TEST_ACCURACY) {
+        Some(accuracy) => format!("Without the spurious edges, test accuracy would be {accuracy:.3}."),
+        None => String::new(),
+    }
 }
 
-/// What CAR changes compared with the baseline, and whether it does more than its control, which only smooths
+/// What CAR changes compared with plain training, and whether it does more than its control, which only smooths
 /// attention.
 pub fn conclusion(report: &DemoReport) -> Vec<String> {
     if report.config.seeds < Verdict::FEWEST_SEEDS {
         return vec![too_few(report.config.seeds)];
     }
-    let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
-    causal
-        .flat_map(|(treatment, control)| {
-            [against_baseline(report, treatment), against_control(report, treatment, control)]
-        })
-        .collect()
-}
-
-fn against_baseline(report: &DemoReport, treatment: Treatment) -> String {
-    let counts = |measure| Counts::of(report, (treatment, Treatment::Baseline), measure);
-    let changes = |measure: Measure| {
-        let Counts { better, worse, .. } = counts(measure);
-        format!("clearly lower {} in {}, clearly higher in {}", measure.name(), number(better), number(worse))
-    };
-    format!(
-        "Against the baseline, over {} cases (a strength of the shortcut and an attention kind), {} has {}; and {}.",
-        counts(Measure::TEST_LOSS).all(),
-        treatment.label(),
-        changes(Measure::TEST_LOSS),
-        changes(Measure::SpuriousAttention)
-    )
-}
-
-fn against_control(report: &DemoReport, treatment: Treatment, control: Treatment) -> String {
-    let (pair, name) = ((treatment, control), treatment.label());
-    let counts = Counts::of(report, pair, Measure::TEST_LOSS);
-    let (better, worse, all) = (counts.better, counts.worse, counts.all());
-    let answer = match (better, worse) {
-        (0, 0) => format!("Nothing here tells {name} from mere smoothing of attention"),
-        (0, _) => {
-            format!("Here {name} loses to mere smoothing of attention in {worse} of {all} cases and wins in none")
-        }
-        _ if better == all => format!("Here {name} beats mere smoothing of attention in every case"),
-        _ => format!(
-            "Here {name} beats mere smoothing of attention in {better} of {all} cases and loses in {}",
-            number(worse)
-        ),
-    };
-    let outcomes = [
-        (Verdict::Better, "clearly lower"),
-        (Verdict::Worse, "clearly higher"),
-        (Verdict::Unclear, "not clearly different"),
-    ];
-    let outcomes = outcomes.into_iter().filter_map(|(verdict, outcome)| {
-        let places = places(report, report.comparisons_of(pair, Measure::TEST_LOSS).filter(|c| c.verdict == verdict));
-        (!places.is_empty()).then(|| format!("{outcome} at {places}"))
+    let sentences = report.causal().flat_map(|(treatment, control)| {
+        let (plain, control) = ((treatment, Treatment::Baseline), (treatment, control));
+        let name = treatment.label();
+        let loses = !strengths(report, control, Measure::TEST_LOSS, Verdict::Worse).is_empty();
+        [
+            format!("What does {name} change? Beside plain training, {}.", outcomes(report, plain)),
+            format!(
+                "{} Beside its control, {}.{}",
+                answer(report, control),
+                outcomes(report, control),
+                if loses { WHY_WORSE } else { "" }
+            ),
+        ]
     });
-    let outcomes: Vec<String> = outcomes.collect();
-    format!("{answer}: against its control's, its test loss is {}.", outcomes.join(", "))
+    sentences.collect()
 }
 
-/// The number of comparisons by verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Counts {
-    better: usize,
-    worse: usize,
-    unclear: usize,
-}
+/// Why smoothing may be better.
+const WHY_WORSE: &str = " Where the shortcut is strong, deleting a spurious edge hurts a training node as well, so \
+    its effect points the wrong way.";
 
-impl Counts {
-    fn of(report: &DemoReport, pair: (Treatment, Treatment), measure: Measure) -> Self {
-        let count = |verdict| report.comparisons_of(pair, measure).filter(|c| c.verdict == verdict).count();
-        Self { better: count(Verdict::Better), worse: count(Verdict::Worse), unclear: count(Verdict::Unclear) }
-    }
-
-    fn all(self) -> usize {
-        self.better + self.worse + self.unclear
+/// Whether a treatment does more than smooth attention, in test loss.
+fn answer(report: &DemoReport, pair: (Treatment, Treatment)) -> &'static str {
+    let count = |measure, verdict| strengths(report, pair, measure, verdict).len();
+    let all = report.config.shortcuts.len();
+    let faithful = count(Measure::FAITHFULNESS, Verdict::Better);
+    let (better, worse) = (count(Measure::TEST_LOSS, Verdict::Better), count(Measure::TEST_LOSS, Verdict::Worse));
+    match (faithful, better, worse) {
+        (faithful, better, _) if faithful == all && better == all => "Is it more than smoothing? Yes.",
+        (_, 0, 0) if faithful == all => "Is it more than smoothing? As an explanation, yes; in prediction, no.",
+        (faithful, better, _) if faithful > 0 || better > 0 => "Is it more than smoothing? In part.",
+        _ => "Is it more than smoothing? Nothing here says so.",
     }
 }
 
-fn number(count: usize) -> String {
-    if count == 0 { "none".to_string() } else { count.to_string() }
+/// "attention is clearly more faithful at strength 0.2; ...; test loss is clearly lower at strength 0.2 and 0.5"
+fn outcomes(report: &DemoReport, pair: (Treatment, Treatment)) -> String {
+    let of = |name: &str, measure, [better, worse]: [&str; 2]| {
+        let clear = [(Verdict::Better, better), (Verdict::Worse, worse)].into_iter().filter_map(|(verdict, word)| {
+            let strengths = strengths(report, pair, measure, verdict);
+            (!strengths.is_empty()).then(|| format!("clearly {word} at strength {}", list(&strengths)))
+        });
+        let clear: Vec<String> = clear.collect();
+        match clear.is_empty() {
+            true => format!("{name} is nowhere clearly different"),
+            false => format!("{name} is {}", list(&clear)),
+        }
+    };
+    [
+        of("attention", Measure::FAITHFULNESS, ["more faithful", "less faithful"]),
+        of("attention on spurious edges", Measure::SpuriousAttention, ["lower", "higher"]),
+        of("test loss", Measure::TEST_LOSS, ["lower", "higher"]),
+    ]
+    .join("; ")
 }
 
-/// Strengths of the shortcut. Attention kinds are added where only some have such a comparison.
-fn places<'a>(report: &DemoReport, comparisons: impl Iterator<Item = &'a CaseReport>) -> String {
-    let comparisons: Vec<&CaseReport> = comparisons.collect();
-    let places = report.config.shortcuts.iter().filter_map(|&shortcut| {
-        let kinds: Vec<String> =
-            comparisons.iter().filter(|c| c.shortcut == shortcut).map(|c| c.arch.to_string()).collect();
-        match kinds.len() {
-            0 => None,
-            count if count == report.config.kinds.len() => Some(format!("{shortcut}")),
-            _ => Some(format!("{shortcut} ({})", list(&kinds))),
-        }
-    });
-    list(&places.collect::<Vec<_>>())
+/// The strengths of the shortcut at which a comparison over all kinds has this verdict.
+fn strengths(report: &DemoReport, pair: (Treatment, Treatment), measure: Measure, verdict: Verdict) -> Vec<String> {
+    let has =
+        |&&shortcut: &&f64| report.case(shortcut, None, pair, measure).is_some_and(|case| case.verdict == verdict);
+    report.config.shortcuts.iter().filter(has).map(f64::to_string).collect()
 }
 
 fn too_few(seeds: usize) -> String {

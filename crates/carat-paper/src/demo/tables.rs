@@ -5,17 +5,54 @@ use carat_report::{Cell, Column, Table, format};
 
 use super::{CaseReport, DemoReport, MEASURES, Treatment, Verdict};
 
+/// What a treatment and its control change, over all attention kinds: every measure at the weakest shortcut, and
+/// faithfulness and accuracy at the stronger ones.
+pub fn summary(report: &DemoReport, (treatment, control): (Treatment, Treatment)) -> Table {
+    let mut columns = ["shortcut", "measure"].map(Column::text).to_vec();
+    columns.extend([Treatment::Baseline, control, treatment].map(|t| Column::numbers(t.label())));
+    let name = treatment.label();
+    columns.extend([format!("{name}: than plain"), "than its control".to_string()].map(Column::text));
+    let first = report.config.shortcuts.first().copied();
+    let rows = report.config.shortcuts.iter().flat_map(|&shortcut| {
+        let is_shown = move |measure: &Measure| Some(shortcut) == first || STRONGER.contains(measure);
+        MEASURES.into_iter().filter(is_shown).map(move |measure| (shortcut, measure))
+    });
+    let rows = rows.map(|(shortcut, measure)| {
+        let mean = |treatment| format::number_cell(report.mean(Some(shortcut), treatment, measure), 3);
+        let verdict = |against| {
+            let case = report.case(shortcut, None, (treatment, against), measure);
+            Cell::text(case.map_or(format::UNDEFINED.to_string(), verdict))
+        };
+        let names = [Cell::number(shortcut.to_string(), shortcut), Cell::text(measure.name())];
+        let means = [Treatment::Baseline, control, treatment].map(mean);
+        names.into_iter().chain(means).chain([Treatment::Baseline, control].map(verdict)).collect()
+    });
+    let caption = "Means over graphs and attention kinds".to_string();
+    Table { name: String::new(), caption, columns, rows: rows.collect() }
+}
+
+/// What is shown at stronger shortcuts, too.
+const STRONGER: [Measure; 2] = [Measure::FAITHFULNESS, Measure::TEST_ACCURACY];
+
+fn verdict(case: &CaseReport) -> String {
+    let word = match case.verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Unclear => "unclear",
+    };
+    format!("{word}, p {}", format::probability(case.p()))
+}
+
 /// A measure at every strength of the shortcut, for every attention kind. One table per treatment with a causal signal:
 /// means over seeds, and its differences from the baseline and from its control.
 pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
-    let causal = report.config.treatments().filter_map(|treatment| Some((treatment, treatment.control()?)));
     let table = |(treatment, control): (Treatment, Treatment)| {
         let whose = match treatment {
             Treatment::Car => String::new(),
             _ => format!(": {} and {}", treatment.label(), control.label()),
         };
         let mut columns = ["shortcut", "attention"].map(Column::text).to_vec();
-        columns.extend(["baseline", "control", "CAR", "CAR - baseline", "CAR - control"].map(Column::numbers));
+        columns.extend(["plain", "control", "CAR", "CAR - plain", "CAR - control"].map(Column::numbers));
         let cells =
             report.config.shortcuts.iter().flat_map(|&s| report.config.kinds.iter().map(move |&kind| (s, kind)));
         let rows = cells.map(|(shortcut, kind)| {
@@ -24,8 +61,7 @@ pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
                 format::number_cell(arm.and_then(|arm| arm.spread(measure)).map(|spread| spread.mean), 3)
             };
             let change = |against| {
-                let mut cases = report.comparisons_of((treatment, against), measure);
-                let case = cases.find(|case| case.shortcut == shortcut && case.arch == kind);
+                let case = report.case(shortcut, Some(kind), (treatment, against), measure);
                 case.map_or(Cell::text(format::UNDEFINED), change)
             };
             let names = [Cell::number(shortcut.to_string(), shortcut), Cell::text(kind.name())];
@@ -39,49 +75,11 @@ pub fn measured(report: &DemoReport, measure: Measure) -> Vec<Table> {
             rows: rows.collect(),
         }
     };
-    causal.map(table).collect()
-}
-
-/// The number of attention kinds by verdict, for every comparison, measure and strength of the shortcut.
-pub fn summary(report: &DemoReport) -> Table {
-    let mut columns = ["treatment", "against", "measure"].map(Column::text).to_vec();
-    columns.extend(report.config.shortcuts.iter().map(|shortcut| Column::text(format!("shortcut {shortcut}"))));
-    let pairs = report.matches().flat_map(|pair| MEASURES.map(|measure| (pair, measure)));
-    let rows = pairs.map(|(pair, measure)| {
-        let counts = report.config.shortcuts.iter().map(|&shortcut| {
-            let cases = report.comparisons_of(pair, measure).filter(|case| case.shortcut == shortcut);
-            Cell::text(counts(&cases.map(|case| case.verdict).collect::<Vec<_>>()))
-        });
-        let names = [pair.0.label(), pair.1.label(), measure.name()].map(Cell::text);
-        names.into_iter().chain(counts).collect()
-    });
-    let caption = "How many attention kinds come out clearly better, clearly worse, or neither".to_string();
-    Table { name: String::new(), caption, columns, rows: rows.collect() }
-}
-
-fn counts(verdicts: &[Verdict]) -> String {
-    let names = [(Verdict::Better, "better"), (Verdict::Unclear, "unclear"), (Verdict::Worse, "worse")];
-    let counts = names.map(|(verdict, word)| (verdicts.iter().filter(|v| **v == verdict).count(), word));
-    let texts: Vec<String> =
-        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    if texts.is_empty() { format::UNDEFINED.to_string() } else { texts.join(", ") }
+    report.causal().map(table).collect()
 }
 
 fn change(case: &CaseReport) -> Cell {
     let unclear = if case.verdict == Verdict::Unclear { "unclear, " } else { "" };
     let mean = case.change.mean;
     Cell::number(format!("{mean:+.3}, {unclear}p {}", format::probability(case.p())), mean)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_name_only_verdicts_that_occur() {
-        use Verdict::{Better, Unclear, Worse};
-        assert_eq!(counts(&[Worse, Better, Better]), "2 better, 1 worse");
-        assert_eq!(counts(&[Unclear; 3]), "3 unclear");
-        assert_eq!(counts(&[]), "-");
-    }
 }

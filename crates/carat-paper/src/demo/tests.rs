@@ -37,7 +37,7 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
         assert_eq!(arm.runs.iter().map(|run| run.config.seed).collect::<Vec<_>>(), [0, 1]);
         let mean = arm.runs.iter().map(|run| run.outcome.figures.test.accuracy.unwrap()).sum::<f64>() / 2.0;
         assert!((arm.test_accuracy.mean - mean).abs() < 1e-12);
-        assert!(arm.test_accuracy.deviation.is_some() && arm.attention_auc.is_some());
+        assert!(arm.test_accuracy.deviation.is_some() && arm.faithfulness.is_some());
         let spurious = arm.treatment != Treatment::Oracle;
         assert_eq!([arm.spurious_attention, arm.uniform_attention].map(|a| a.is_some()), [spurious; 2]);
         assert_eq!(arm.shortcut.is_some(), spurious);
@@ -50,10 +50,13 @@ fn the_report_is_complete_and_the_same_for_any_number_of_threads() {
         assert!(uniform.len() == 9 && uniform.iter().all(|u| *u == uniform[0]));
     }
 
-    assert_eq!(report.comparisons.len(), 2 * 3 * 2 * 4);
+    assert_eq!(report.comparisons.len(), 2 * (3 + 1) * 2 * 4);
     for comparison in &report.comparisons {
         let mean = |treatment| {
-            let arm = report.arm(Some(comparison.shortcut), comparison.arch, treatment).unwrap();
+            let Some(kind) = comparison.arch else {
+                return report.mean(Some(comparison.shortcut), treatment, comparison.measure).unwrap();
+            };
+            let arm = report.arm(Some(comparison.shortcut), kind, treatment).unwrap();
             arm.spread(comparison.measure).unwrap().mean
         };
         let change = mean(comparison.treatment) - mean(comparison.against);

@@ -30,7 +30,7 @@ impl Treatment {
     /// Its name in tables and legends.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Baseline => "baseline",
+            Self::Baseline => "plain",
             Self::Control => "control",
             Self::Car => "CAR",
             Self::EveryNodeControl => "control at every node",
@@ -44,13 +44,11 @@ impl Treatment {
         match self {
             Self::Baseline => "plain training, no regulariser",
             Self::Control => {
-                "the same regulariser without a causal signal: every in-edge of a training node has the same target, \
-                 0.5. It smooths attention and knows nothing"
+                "the same regulariser knowing nothing: all edges have one target. It only smooths attention"
             }
             Self::Car => {
-                "causal attention regularisation: in every step some in-edges of each training node are deleted, one \
-                 at a time, and attention is pulled up where the deletion hurts the node's prediction and down where \
-                 it does not"
+                "causal attention regularisation: training deletes edges one at a time, and pulls attention up where \
+                 that hurts the prediction of a training node, and down where it does not"
             }
             Self::EveryNodeControl => "the control of the next: attention of every node is pulled towards uniform",
             Self::EveryNode => {
@@ -58,8 +56,8 @@ impl Treatment {
                  is unknown, and all attention of a node pulled towards a distribution made of its edges' effects"
             }
             Self::Oracle => {
-                "an oracle: the spurious edges are taken out before training and testing. No method could know them; \
-                 this shows what they cost"
+                "the spurious edges are taken out before training and testing. No method knows them; this shows what \
+                 they cost"
             }
         }
     }
