@@ -34,9 +34,10 @@ const HOW_TO_READ: [&str; 6] = [
 ];
 
 /// One more point, where it is known which edges matter.
-const PLANTED: &str = "Planted AUC is the probability that an edge that was planted as a reason has more attention than \
-                       another edge of the same node: 1 is perfect, 0.5 is chance. Nodes without edges of both kinds do \
-                       not count. The exact effects are judged alike: below 1, the network relies on other edges, too.";
+const PLANTED: &str = "Planted AUC is the probability that an edge that was planted as a reason has more attention \
+                       than another edge of the same node: 1 is perfect, 0.5 is chance. Nodes without edges of both \
+                       kinds do not count. The exact effects are judged alike: below 1, the network relies on other \
+                       edges, too.";
 
 /// The report. `about` is what was trained, on what.
 pub fn report(found: &Trust, observed: &Observed, dataset: &Dataset, about: &str) -> Report {

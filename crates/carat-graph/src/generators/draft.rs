@@ -141,7 +141,7 @@ impl Draft {
         self.join(place, rng.random_range(nodes), false);
     }
 
-    /// Joins up to `count` random pairs, one of each range, that are not joined and do not lie in one motif: motifs stay
+    /// Joins up to `count` random pairs, one node of each range, that are not joined and not of one motif: motifs stay
     /// what they are.
     pub(super) fn join_at_random(&mut self, one: Range<u32>, other: Range<u32>, count: usize, rng: &mut ChaCha8Rng) {
         let mut taken: HashSet<(u32, u32)> =

@@ -1,5 +1,5 @@
-//! How far is the nearest infected node? After Faber, Moghaddam and Wattenhofer 2021, "When Comparing to Ground Truth is
-//! Wrong: On Evaluating GNN Explanation Methods" (KDD).
+//! How far is the nearest infected node? After Faber, Moghaddam and Wattenhofer 2021, "When Comparing to Ground Truth
+//! is Wrong: On Evaluating GNN Explanation Methods" (KDD).
 //!
 //! ```text
 //! edges      i -> j with probability p for every ordered pair of different nodes (Erdos-Renyi, directed)
@@ -10,9 +10,9 @@
 //! planted    i -> j  where  1 <= d(j) <= D,  paths(j) = 1,  d(i) = d(j) - 1
 //! ```
 //!
-//! So a node with exactly one shortest path has exactly one planted in-edge, the path's last; its tail has one path too,
-//! and the planted in-edges followed backwards are the whole path. Infected nodes, nodes with several shortest paths and
-//! nodes farther than D have no known reason and no planted in-edge.
+//! So a node with exactly one shortest path has exactly one planted in-edge, the path's last; its tail has one path
+//! too, and the planted in-edges followed backwards are the whole path. Infected nodes, nodes with several shortest
+//! paths and nodes farther than D have no known reason and no planted in-edge.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -159,8 +159,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Lengths of all walks from infected nodes to every node, of at most `most` edges, without any cleverness: how many
-    /// walks of each length there are.
+    /// How many walks of each length up to `most` lead from infected nodes to every node.
     fn walks(data: &Dataset, most: usize) -> Vec<Vec<u64>> {
         let features = data.features().to_dense();
         let mut counts = vec![features.chunks_exact(2).map(|row| row[1] as u64).collect::<Vec<u64>>()];

@@ -3,8 +3,8 @@
 //! - [`planted`]: classes, useful edges and spurious edges that offer a shortcut on training nodes only.
 //! - [`homophily`]: a real dataset's features on a graph of chosen homophily, after H2GCN's syn-cora.
 //! - [`random`]: no structure at all, of any size, for benchmarks.
-//! - [`ba_shapes`], [`ba_community`], [`tree_cycles`], [`tree_grid`]: motifs on a base, where a node's class is its place
-//!   in a motif; after GNNExplainer.
+//! - [`ba_shapes`], [`ba_community`], [`tree_cycles`], [`tree_grid`]: motifs on a base, where a node's class is its
+//!   place in a motif; after GNNExplainer.
 //! - [`infection`]: a node's class is the length of the shortest path from an infected node.
 //! - [`spurious_motif`]: a set of graphs whose class is a motif, on bases that go with it in training only; after DIR.
 //!
