@@ -39,7 +39,8 @@ pub struct DatasetParts {
     pub node_years: Option<Storage<i32>>,
     /// Authors of each node, if the data has them: names separated by semicolons, or an empty text.
     pub node_authors: Option<Vec<String>>,
-    /// Per edge id, true where a generator planted the edge as spurious.
+    /// Per edge id, true where a generator says that the edge is no reason of a class: it was planted as spurious, or
+    /// lies outside of what was planted.
     pub spurious: Option<Flags>,
     /// A row of features per edge id, if the data has them.
     pub edge_features: Option<EdgeFeatures>,
@@ -299,7 +300,8 @@ impl Dataset {
         self.parts.node_authors.as_deref()
     }
 
-    /// Per edge id, whether a generator planted it as spurious.
+    /// Per edge id, whether a generator says that it is no reason of a class: that it was planted as spurious, or lies
+    /// outside of what was planted.
     pub fn spurious(&self) -> Option<&Flags> {
         self.parts.spurious.as_ref()
     }

@@ -33,6 +33,12 @@ const HOW_TO_READ: [&str; 6] = [
      each.",
 ];
 
+/// One more point, where it is known which edges matter.
+const PLANTED: &str = "Planted AUC is the probability that an edge that was planted as a reason has more attention \
+                       than another edge of the same node: 1 is perfect, 0.5 is chance. Nodes without edges of both \
+                       kinds do not count. The exact effects are judged alike: below 1, the network relies on other \
+                       edges, too.";
+
 /// The report. `about` is what was trained, on what.
 pub fn report(found: &Trust, observed: &Observed, dataset: &Dataset, about: &str) -> Report {
     let lead = vec![
@@ -54,7 +60,8 @@ pub fn report(found: &Trust, observed: &Observed, dataset: &Dataset, about: &str
         vec![Block::Chart(readings_chart(found)), Block::Table(readings_table(found))],
     ));
     sections.push(Section::new("nodes", "Where it may not be trusted", nodes(found, observed, dataset)));
-    let reading = HOW_TO_READ.map(|point| point.replace("node", found.entity_word())).to_vec();
+    let points = HOW_TO_READ.into_iter().chain(found.planted.map(|_| PLANTED));
+    let reading = points.map(|point| point.replace("node", found.entity_word())).collect();
     sections.push(Section::new("reading", "How to read this", vec![Block::Points(reading)]));
     Report { title: "May this attention be read as an explanation?".into(), lead, sections }
 }
@@ -196,13 +203,17 @@ fn readings_table(found: &Trust) -> Table {
         row
     });
     let judged = found.mean().self_faithfulness;
+    let truth = found.planted.map_or_else(String::new, |planted| {
+        format!("; planted AUC over {} with planted and other edges", counted(planted.entities, found.entity_word()))
+    });
     let mut numbers = vec!["faithfulness", "± error", "rank", "self-faithfulness", "± error of self", "rank of self"];
     numbers.extend(has_truth.then_some("planted AUC"));
     let entity = found.entity_word();
     Table::new(
         "readings",
         format!(
-            "Faithfulness of attention over {}; {} with several edges {} left out, because all of them do the same",
+            "Faithfulness of attention over {}; {} with several edges {} left out, because all of them do the \
+             same{truth}",
             counted(judged.entities, entity),
             counted(judged.left_out, entity),
             if judged.left_out == 1 { "is" } else { "are" }

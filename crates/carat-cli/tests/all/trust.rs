@@ -78,3 +78,50 @@ fn sets_of_graphs_and_other_data_have_an_answer_and_models_without_attention_non
     let refused = carat(folder, &["trust", "--run", &path("nothing")]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
+
+/// Small graphs of every kind that plants reasons.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("ba-shapes", &["--base-nodes", "60", "--motifs", "20"]),
+    ("ba-community", &["--base-nodes", "40", "--motifs", "10", "--bridges", "30"]),
+    ("tree-cycles", &["--height", "4", "--motifs", "15"]),
+    ("tree-grid", &["--height", "4", "--motifs", "15", "--paper-features"]),
+    ("infection", &["--nodes", "300", "--edge-probability", "0.012"]),
+    ("spurious-motif", &["--train", "12", "--val", "9", "--test", "9", "--bias", "0.5", "--small-test"]),
+];
+
+#[test]
+fn generated_reasons_are_stored_and_judged_without_further_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (kind, flags) in KINDS {
+        let path = |ending: &str| folder.join(format!("{kind}{ending}")).display().to_string();
+        let make = |seed: &str, out: &str| {
+            json(folder, &[&["data", "generate", kind, "--seed", seed, "--out", out][..], flags].concat())
+        };
+        let (data, again, other) = (path(".npz"), path("-again.npz"), path("-other.npz"));
+        let made = make("1", &data);
+        make("1", &again);
+        make("2", &other);
+        assert_eq!(std::fs::read(&data).unwrap(), std::fs::read(&again).unwrap(), "{kind}");
+        assert_ne!(std::fs::read(&data).unwrap(), std::fs::read(&other).unwrap(), "{kind}");
+        // What is mapped is what is read.
+        let mapped = path(".carat");
+        json(folder, &["data", "convert", &data, &mapped]);
+        let info = json(folder, &["data", "info", &mapped]);
+        for key in ["nodes", "edges", "spurious_edges", "split_sizes", "class_sizes", "homophily"] {
+            assert_eq!(info[key], made[key], "{key} of {kind}");
+        }
+        let run = path("-run");
+        let summary = json(folder, &["train", "--data", &data, "--epochs", "2", "--hidden", "8", "--out", &run]);
+        let said = json(folder, &["trust", "--run", &run, "--curve-nodes", "0", "--out", &path("-trust")]);
+        let planted = &said["planted"];
+        assert!(planted["entities"].as_u64().unwrap() >= 5, "{kind}: {planted}");
+        assert_eq!(summary["planted_auc_of_effects"], planted["auc"], "{kind}");
+        let text = stdout(folder, &["trust", "--run", &run, "--curve-nodes", "0", "--out", &path("-trust")]);
+        let entities = planted["entities"].as_u64().unwrap();
+        assert!(
+            text.contains("the exact effects") && text.contains(&format!("planted AUC over {entities} ")),
+            "{text}"
+        );
+    }
+}

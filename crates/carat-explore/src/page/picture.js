@@ -26,7 +26,7 @@ const edgeTip = (view, edge, run) => {
     ...(said.flips ? ["without it another class is predicted"] : []),
     `loss ${loss}`,
     `the paper's effect ${number(said.effect)} (rho ${number(said.rho, 4)})`,
-    ...(edge.spurious === null ? [] : [edge.spurious ? "planted as spurious" : "not planted as spurious"]),
+    ...(edge.spurious === null ? [] : [`${edge.spurious ? "" : "not "}marked as spurious in the data`]),
   ].join("\n");
 };
 

@@ -140,7 +140,7 @@ mod tests {
             // Each cut is an edge, with the next one if that is of the same graph.
             let of_graph = |edge: u32| blocks.entity_of(target_of(edge));
             let cut = |at: usize| match edges.get(at + 1) {
-                Some(&next) if at % 2 == 0 && of_graph(next) == of_graph(edges[at]) => &edges[at..at + 2],
+                Some(&next) if at.is_multiple_of(2) && of_graph(next) == of_graph(edges[at]) => &edges[at..at + 2],
                 _ => &edges[at..at + 1],
             };
             let copies = blocks.copies_without((0..edges.len()).map(|at| (target_of(edges[at]) as u32, cut(at))));

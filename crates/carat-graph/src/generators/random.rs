@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::checks::{self, MOST_CLASSES, MOST_NODES, MOST_VALUES};
-use super::sampling::{Purpose, equal_rows, stream};
+use super::sampling::{Purpose, equal_rows, fill_normal, stream};
 use crate::{DataError, Dataset, DatasetParts, Features, Graph, Labels, Split};
 
 /// Edges that share one random stream.
@@ -71,16 +71,7 @@ impl RandomConfig {
 pub fn random(config: &RandomConfig) -> Result<Dataset, DataError> {
     config.check()?;
     let graph = random_graph(config.nodes, config.edges, config.seed);
-    let values = equal_rows(config.nodes, config.features, config.seed, Purpose::Features, |rng, values| {
-        for pair in values.chunks_mut(2) {
-            // Box and Muller: two uniform numbers make two independent normal ones.
-            let radius = (-2.0 * (1.0 - rng.random::<f32>()).ln()).sqrt();
-            let (sine, cosine) = (std::f32::consts::TAU * rng.random::<f32>()).sin_cos();
-            for (value, direction) in pair.iter_mut().zip([cosine, sine]) {
-                *value = radius * direction;
-            }
-        }
-    });
+    let values = equal_rows(config.nodes, config.features, config.seed, Purpose::Features, fill_normal);
     let features = Features::dense(config.nodes, config.features, values)?;
     let mut rng = stream(config.seed, Purpose::Layout, 0);
     let labels = (0..config.nodes).map(|_| Some(rng.random_range(0..config.classes as u32))).collect();

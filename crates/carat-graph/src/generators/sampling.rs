@@ -1,6 +1,6 @@
 //! Random draws that do not depend on the number of threads.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -73,6 +73,18 @@ pub(super) fn equal_rows(
     values
 }
 
+/// Standard normal values.
+pub(super) fn fill_normal(rng: &mut ChaCha8Rng, values: &mut [f32]) {
+    for pair in values.chunks_mut(2) {
+        // Box and Muller: two uniform numbers make two independent normal ones.
+        let radius = (-2.0 * (1.0 - rng.random::<f32>()).ln()).sqrt();
+        let (sine, cosine) = (std::f32::consts::TAU * rng.random::<f32>()).sin_cos();
+        for (value, direction) in pair.iter_mut().zip([cosine, sine]) {
+            *value = radius * direction;
+        }
+    }
+}
+
 /// Appends up to `count` distinct values other than `forbidden`, ascending. Values drawn twice are redrawn for a few
 /// rounds; where the range holds too few, fewer are appended.
 pub(super) fn append_distinct(values: &mut Vec<u32>, count: usize, forbidden: u32, mut draw: impl FnMut() -> u32) {
@@ -103,7 +115,6 @@ pub(super) fn sort_and_merge(values: &mut Vec<u32>, start: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::RngExt;
 
     #[test]
     fn rows_are_the_same_on_any_number_of_threads() {

@@ -23,7 +23,10 @@ pub fn write(dataset: &Dataset, folder: &Path, format: TableFormat) -> Result<()
     if dataset.graph_set().is_some() {
         return Err(DataError::malformed(
             folder,
-            format!("{} is a set of graphs, and a folder of tables holds one graph", dataset.name()),
+            format!(
+                "{} is a set of graphs, and a folder of tables holds one graph; write a .npz or a .carat file",
+                dataset.name()
+            ),
         ));
     }
     let (num_nodes, num_columns) = (dataset.num_nodes(), dataset.features().num_columns());

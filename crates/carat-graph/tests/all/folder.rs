@@ -425,7 +425,7 @@ fn the_writer_overwrites_nothing_and_refuses_what_it_cannot_express() {
     parts.graph_offsets = Some(vec![0, 4]);
     assert_eq!(
         refusal(&Dataset::new(parts).unwrap(), TableFormat::Csv),
-        "new: sample is a set of graphs, and a folder of tables holds one graph"
+        "new: sample is a set of graphs, and a folder of tables holds one graph; write a .npz or a .carat file"
     );
     assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 1);
     let nowhere = writers::folder::write(&sample(), &parent.path().join("no/such"), TableFormat::Csv).unwrap_err();

@@ -4,8 +4,11 @@
 //! AUC of an entity = P(score of an edge that matters > score of another of its edges), ties half
 //! ```
 //!
-//! A generator marks edges as reasons of labels, or as spurious, where all others matter. The mean is over entities
-//! with edges of both kinds; the others leave scores no choice.
+//! A generator marks the edges that do not matter: those that it planted as spurious, or all that lie outside of what
+//! it planted. An entity's edges are the in-edges of a node, which share a softmax, or all edges of a graph; the edges
+//! of its receptive field that lie farther away are not ranked. The mean is over entities with edges of both kinds; the
+//! others leave scores no choice. Nodes whose reason is not known, such as those outside motifs and those to which
+//! several shortest paths lead, have no edge that matters, so they never count.
 
 use carat_graph::Dataset;
 use serde::Serialize;

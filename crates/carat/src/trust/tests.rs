@@ -1,5 +1,6 @@
 use std::ops::ControlFlow;
 
+use carat_graph::generators::{InfectionConfig, SpuriousMotifConfig, infection, spurious_motif};
 use carat_graph::table::Column;
 use carat_graph::{DatasetParts, Graph};
 use carat_nn::{Keep, Network, Pass, Workspace, loss};
@@ -142,6 +143,58 @@ fn planted_truth_is_ranked_node_by_node() {
     assert_eq!(truth.auc, 1.0);
     assert_eq!(found.mean().planted.unwrap().entities, truth.entities);
     assert!(observed.planted(&plain).is_none());
+}
+
+/// The AUC of the exact effects by all pairs of an entity's edges, and the number of entities that have some.
+fn planted_by_pairs(observed: &Observed, dataset: &Dataset, matters: &[bool]) -> (f64, usize) {
+    let place = |edge: usize| (observed.effects.src[edge], observed.effects.dst[edge]);
+    let truth: std::collections::BTreeMap<(u32, u32), bool> =
+        dataset.graph().edges().zip(dataset.spurious().unwrap().iter()).collect();
+    let deltas = observed.deltas(Of::Prediction);
+    let mut found = Vec::new();
+    for row in observed.rows() {
+        assert!(row.clone().all(|edge| matters[edge] != truth[&place(edge)]));
+        let (good, other): (Vec<usize>, Vec<usize>) = row.partition(|&edge| matters[edge]);
+        let pairs: Vec<f64> = good
+            .iter()
+            .flat_map(|&a| other.iter().map(move |&b| (a, b)))
+            .map(|(a, b)| [0.0, 0.5, 1.0][(deltas[a].total_cmp(&deltas[b]) as i8 + 1) as usize])
+            .collect();
+        if !pairs.is_empty() {
+            found.push(pairs.iter().sum::<f64>() / pairs.len() as f64);
+        }
+    }
+    (found.iter().sum::<f64>() / found.len() as f64, found.len())
+}
+
+#[test]
+fn entities_without_a_known_reason_do_not_count_and_graphs_are_judged_by_all_their_edges() {
+    let nodes =
+        InfectionConfig { nodes: 120, edge_probability: 0.03, infected: 8, max_distance: 2, ..Default::default() };
+    let graphs = SpuriousMotifConfig { train: 6, val: 3, test: 3, ..Default::default() };
+    for dataset in [infection(&nodes).unwrap(), spurious_motif(&graphs).unwrap()] {
+        let (config, network) = network_for(&dataset, "gat", 2);
+        let all: Vec<u32> = (0..dataset.num_entities() as u32).collect();
+        let (found, observed) = trust(&network, &dataset, &all, &TrustSettings::from(&config), &mut go_on).unwrap();
+        let matters = observed.planted(&dataset).unwrap();
+        let (auc, entities) = planted_by_pairs(&observed, &dataset, &matters);
+        let of_effects = found.planted.unwrap();
+        assert!((of_effects.auc - auc).abs() < 1e-12, "{of_effects:?}: {auc}");
+        assert_eq!(of_effects.entities, entities);
+        match dataset.graph_set() {
+            Some(set) => assert_eq!(entities, set.num_graphs()),
+            None => {
+                let truth = dataset.spurious().unwrap();
+                // One in-edge is the last of the only shortest path, and there is another.
+                let has_choice = |&&j: &&u32| {
+                    let edges = dataset.graph().in_edges(j);
+                    edges.len() > 1 && edges.into_iter().any(|edge| !truth[edge])
+                };
+                assert_eq!(entities, all.iter().filter(has_choice).count());
+                assert!((20..100).contains(&entities), "{entities}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `carat data generate`: a flag for every field of a generator's configuration.
 
+mod truth;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,6 +21,8 @@ use crate::failure::Failure;
   carat data generate planted --nodes 5000 --seed 1 --out planted.npz
   carat data generate homophily --homophily 0.2 --source cora --out low.npz
   carat data generate random --nodes 1000 --edges 5000 --train 600 --out random-folder --format parquet
+  carat data generate ba-shapes --seed 1 --out shapes.npz
+  carat data generate spurious-motif --bias 0.7 --train 3000 --test 1500 --out motifs.npz
   carat data generate planted --nodes 10000000 --features 64 --topic-words 6 --out big.carat
 
 The same flags give the same graph on any machine, with any number of threads."
@@ -33,6 +37,8 @@ enum Kind {
     Planted(Planted),
     Homophily(Homophily),
     Random(Random),
+    #[command(flatten)]
+    Truth(truth::Kind),
 }
 
 #[derive(Debug, clap::Args)]
@@ -193,6 +199,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         Kind::Planted(args) => args.out.write(|| planted(&args)),
         Kind::Homophily(args) => args.out.write(|| homophily(&args)),
         Kind::Random(args) => args.out.write(|| random(&args)),
+        Kind::Truth(kind) => kind.write(),
     }
 }
 

@@ -87,6 +87,8 @@ pub fn cases() -> Vec<Case> {
             put_all(&dir.join("set"), samples::tudataset())
         }),
         case("Too few nodes to generate", "data generate planted --nodes 1 --out x.npz", nothing),
+        case("A base smaller than what a node links to", "data generate ba-shapes --base-nodes 5 --out x.npz", nothing),
+        case("Generated graphs as a folder", "data generate spurious-motif --out motifs", nothing),
         case("A share above 1", "data generate planted --homophily 1.5 --out x.npz", nothing),
         case("Bad `--split-ratio`", "data generate planted --split-ratio 0.9,0.9,0.9 --out x.npz", nothing),
         case("A demo of no runs", "demo --seeds 0", nothing),
