@@ -4,8 +4,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attention, bench, data, demo, effects, explain, explore, predict, report, reproduce, rewire, sweep, train, trust,
-    tune,
+    attention, bench, data, demo, effects, explain, explainers, explore, predict, report, reproduce, rewire, sweep,
+    train, trust, tune,
 };
 use crate::failure::Failure;
 
@@ -27,6 +27,7 @@ use crate::failure::Failure;
   carat predict --run runs/car --out predictions.csv   what it says about every node
   carat effects --run runs/car --out effects.csv       what every edge does to its predictions
   carat trust --run runs/car                           may its attention be read as an explanation?
+  carat explainers --run runs/car                      what gradients, masks and others say, and what it is worth
   carat explain --base runs/plain --car runs/car       which edges gain and lose attention by regularisation
   carat explore runs/plain runs/car                    explore the graph in the browser
   carat rewire --base runs/plain --car runs/car        what pruning by attention does to GCNs
@@ -53,6 +54,7 @@ enum Command {
     Attention(attention::Args),
     Effects(effects::Args),
     Trust(trust::Args),
+    Explainers(explainers::Args),
     Explain(explain::Args),
     Explore(explore::Args),
     Rewire(rewire::Args),
@@ -83,6 +85,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Attention(args) => attention::run(args),
         Command::Effects(args) => effects::run(args),
         Command::Trust(args) => trust::run(args),
+        Command::Explainers(args) => explainers::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Rewire(args) => rewire::run(args),

@@ -5,6 +5,7 @@
 //! numbers to zero ([`crate::denormals`]).
 
 use crate::denormals::Denormals;
+use crate::gates::GatedPass;
 use crate::intervention::{Cut, Deletion};
 use crate::layers::{Attention, AttentionKind, LayerShape};
 use crate::loss::ClassWeights;
@@ -33,6 +34,12 @@ pub trait Instances: Sized {
 
     /// See [`Pass::weighted_loss_and_gradient`](crate::Pass::weighted_loss_and_gradient).
     fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32], weights: ClassWeights<'_>) -> f64;
+
+    /// See [`GatedPass::scores`].
+    fn gated_scores(pass: &mut GatedPass<'_, Self>, gates: &[Self]);
+
+    /// See [`GatedPass::loss_and_gradient`].
+    fn gated_gradient(pass: &mut GatedPass<'_, Self>, gates: &[Self], labels: &[u32], gradient: &mut Vec<Self>) -> f64;
 
     /// See [`Adam::step`].
     fn step(adam: &mut Adam<Self>, parameters: &mut [Self], gradient: &[Self]);
@@ -74,6 +81,23 @@ macro_rules! instances {
             fn loss_and_gradient(pass: &mut NetworkPass<'_, Self>, labels: &[u32], weights: ClassWeights<'_>) -> f64 {
                 let _flush = Denormals::flush();
                 pass.compute_gradient(labels, weights)
+            }
+
+            #[$inline]
+            fn gated_scores(pass: &mut GatedPass<'_, Self>, gates: &[Self]) {
+                let _flush = Denormals::flush();
+                pass.compute(gates);
+            }
+
+            #[$inline]
+            fn gated_gradient(
+                pass: &mut GatedPass<'_, Self>,
+                gates: &[Self],
+                labels: &[u32],
+                gradient: &mut Vec<Self>,
+            ) -> f64 {
+                let _flush = Denormals::flush();
+                pass.compute_gradient(gates, labels, gradient)
             }
 
             #[$inline]

@@ -34,6 +34,7 @@ mod denormals;
 mod encoder;
 mod engine;
 mod field;
+mod gates;
 mod gcn;
 mod instances;
 mod intervention;
@@ -61,6 +62,7 @@ pub use classifier::ClassifierInput;
 pub use cost::{Cost, LayerSizes};
 pub use encoder::Input;
 pub use engine::{CpuEngine, Engine};
+pub use gates::{GatedNetwork, GatedPass};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::{Cut, Deletion};
 pub use layers::{

@@ -231,6 +231,19 @@ impl<T: Real> Network<T> {
         NetworkPass::new(self, blocks, input, mode, keep, work)
     }
 
+    /// The same network with layers that know gates; `None` where its attention is a kind of one's own.
+    pub(crate) fn with_gates(&self) -> Option<Self> {
+        self.built_in.then(|| Self {
+            config: self.config,
+            attention: self.config.arch.attention(self.config.shape(), true),
+            built_in: true,
+            layouts: self.layouts.clone(),
+            places: self.places.clone(),
+            parameters: self.parameters.clone(),
+            buffers: self.buffers.clone(),
+        })
+    }
+
     /// Replaces the running statistics by those of the last training pass in `work`.
     pub(crate) fn keep_statistics(&mut self, work: &Workspace<T>) {
         for (finish, finished) in self.places.finishes.iter().zip(work.finished()) {
@@ -261,7 +274,12 @@ impl<T: Real> Network<T> {
             shape: self.config.shape(),
             parameters: &self.parameters[self.places.layers[layer].clone()],
             h,
-            edges: LayerEdges { keys: field.blocks.edge_keys(), features: field.edge_features, dropout },
+            edges: LayerEdges {
+                keys: field.blocks.edge_keys(),
+                features: field.edge_features,
+                dropout,
+                gates: field.gates,
+            },
         }
     }
 }

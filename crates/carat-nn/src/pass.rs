@@ -86,7 +86,7 @@ pub struct LayerAttention<'a, T> {
 #[derive(Debug, Default)]
 pub struct Workspace<T> {
     pub(crate) buffers: Buffers<T>,
-    gradient: Buffer<T>,
+    pub(crate) gradient: Buffer<T>,
     rerun: Rerun<T>,
 }
 
@@ -117,11 +117,19 @@ pub(crate) struct Buffers<T> {
     /// In blocks of whole graphs: the part of the gradient of every node's encoding that comes from the readout.
     d_pooled: Vec<T>,
     pub(crate) scores: Vec<T>,
-    d_scores: Vec<T>,
+    pub(crate) d_scores: Vec<T>,
     /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
     d_attention: Vec<Vec<T>>,
     /// What the last two layers keep where they are computed together.
     pair: State,
+}
+
+impl<T> Buffers<T> {
+    /// Empties the vectors for gradients of losses on attention.
+    pub(crate) fn forget_attention_losses(&mut self, layers: usize) {
+        self.d_attention.resize_with(layers, Vec::new);
+        self.d_attention.iter_mut().for_each(Vec::clear);
+    }
 }
 
 /// How a pass computes its layers.
@@ -158,13 +166,8 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         keep: Keep,
         work: &'a mut Workspace<T>,
     ) -> Self {
-        assert_eq!(input.num_rows(), blocks.nodes().len(), "the input is for other blocks");
-        // A network that reads no edge features takes inputs that have some.
-        let edge_features = if network.config().edge_features > 0 { input.edge_features() } else { &[] };
-        let width = blocks.edge_ids().len() * network.config().edge_features;
-        assert_eq!(edge_features.len(), width, "the input lacks the edge features of these blocks");
         let plan = Plan { pair: network.pair(blocks), keep };
-        let mut pass = Self { network, field: Field { blocks, edge_features, mode }, input, plan, work };
+        let mut pass = Self { network, field: Field::new(network.config(), blocks, input, mode), input, plan, work };
         T::forward(&mut pass);
         pass
     }
@@ -174,8 +177,7 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         let buffers = &mut work.buffers;
         network.encode(*field, input, buffers);
         network.forward_layers(*field, *plan, None, buffers);
-        buffers.d_attention.resize_with(network.config().layers, Vec::new);
-        buffers.d_attention.iter_mut().for_each(Vec::clear);
+        buffers.forget_attention_losses(network.config().layers);
     }
 
     pub(crate) fn compute_without<I: Intervention>(&mut self, deletions: &[I], scores: &mut Vec<T>) {
@@ -251,7 +253,7 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 }
 
 impl<T: Real> Network<T> {
-    fn encode(&self, field: Field<'_, T>, input: &Input<T>, buffers: &mut Buffers<T>) {
+    pub(crate) fn encode(&self, field: Field<'_, T>, input: &Input<T>, buffers: &mut Buffers<T>) {
         let NetworkConfig { hidden, layers, .. } = self.config();
         buffers.h.resize_with(layers + 1, Buffer::default);
         buffers.h[0].resize(input.num_rows() * hidden, T::ZERO);
@@ -340,8 +342,29 @@ impl<T: Real> Network<T> {
         buffers: &mut Buffers<T>,
         gradient: &mut [T],
     ) {
+        self.backward_to_encoding(field, plan, buffers, gradient);
+        let (hidden, Field { blocks, mode, .. }) = (self.config().hidden, field);
+        let d_direct = match blocks.graphs() {
+            None => self.places.classifier.direct(&buffers.d_joined),
+            Some(_) => Matrix::new(&buffers.d_pooled, buffers.d_pooled.len() / hidden, hidden),
+        };
+        let mut pass = Backward { parameters: self.parameters(), gradient };
+        let encoded = (&buffers.encoded, &buffers.h[0][..]);
+        let d_h = &mut buffers.d_h[0];
+        self.places.encoder.backward(&mut pass, mode, (input, blocks.nodes()), encoded, d_direct, d_h);
+    }
+
+    /// The same of all parameters but the encoder's, up to the part of the gradient of its output that comes through the
+    /// layers.
+    pub(crate) fn backward_to_encoding(
+        &self,
+        field: Field<'_, T>,
+        plan: Plan<'_, T>,
+        buffers: &mut Buffers<T>,
+        gradient: &mut [T],
+    ) {
         let NetworkConfig { hidden, layers, classes, .. } = self.config();
-        let Field { blocks, mode, .. } = field;
+        let blocks = field.blocks;
         let labelled = buffers.d_scores.len() / classes;
         buffers.d_h.resize_with(layers + 1, Buffer::default);
         for (d_h, h) in buffers.d_h.iter_mut().zip(&buffers.h) {
@@ -366,14 +389,6 @@ impl<T: Real> Network<T> {
         }
         d_rest.fill(T::ZERO);
         self.backward_layers(field, plan, buffers, gradient);
-        let d_direct = match blocks.graphs() {
-            None => classifier.direct(&buffers.d_joined),
-            Some(_) => Matrix::new(&buffers.d_pooled, buffers.d_pooled.len() / hidden, hidden),
-        };
-        let mut pass = Backward { parameters, gradient };
-        let encoded = (&buffers.encoded, &buffers.h[0][..]);
-        let d_h = &mut buffers.d_h[0];
-        self.places.encoder.backward(&mut pass, mode, (input, blocks.nodes()), encoded, d_direct, d_h);
     }
 
     /// From the gradient of the last layer's output to that of the encoder's and of the layers' parameters.

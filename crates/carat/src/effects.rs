@@ -254,19 +254,31 @@ pub(crate) fn for_each_deletion<T: Real>(
         let blocks = builder.build(entities, layers);
         let input = input(network.config(), dataset, &blocks)?;
         let mut pass = network.forward(&blocks, &input, Keep::Deletions, &mut work);
-        let references = references(&pass, dataset, entities)?;
-        let deletions = every_edge(&blocks, 0..entities.len() as u32);
-        let mut rest = &deletions[..];
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(portion(&blocks, rest, network.config().classes));
-            rest = later;
-            pass.scores_without(now, &mut scores);
-            visit(Deleted { pass: &pass, deletions: now, scores: &scores, references: &references })?;
-            done += now.len();
-            if progress(done, total).is_break() {
-                return Err(Error::Interrupted);
-            }
-        }
+        delete_each(&mut pass, dataset, entities, &mut scores, &mut |deleted| {
+            done += deleted.deletions.len();
+            visit(deleted)?;
+            if progress(done, total).is_break() { Err(Error::Interrupted) } else { Ok(()) }
+        })?;
+    }
+    Ok(())
+}
+
+/// The same of the entities that a pass is over. `scores` is scratch.
+pub(crate) fn delete_each<T: Real>(
+    pass: &mut dyn Pass<T>,
+    dataset: &Dataset,
+    entities: &[u32],
+    scores: &mut Vec<T>,
+    visit: &mut dyn FnMut(Deleted<'_, T>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let references = references(pass, dataset, entities)?;
+    let deletions = every_edge(pass.blocks(), 0..entities.len() as u32);
+    let mut rest = &deletions[..];
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(portion(pass.blocks(), rest, pass.config().classes));
+        rest = later;
+        pass.scores_without(now, scores);
+        visit(Deleted { pass, deletions: now, scores, references: &references })?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ pub mod data;
 pub mod demo;
 pub mod effects;
 pub mod explain;
+pub mod explainers;
 pub mod explore;
 mod figures;
 pub mod predict;

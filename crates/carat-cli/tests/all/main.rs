@@ -14,6 +14,7 @@ mod effects;
 mod errors;
 mod explain;
 #[cfg(target_os = "linux")]
+mod explainers;
 mod explore;
 mod figures;
 mod graphs;

@@ -39,7 +39,8 @@ kinds! {
 
 impl AttentionKind {
     /// The layer itself, for layers of this shape, with or without dropout of attention. Both have the same parameters;
-    /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout).
+    /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout) and
+    /// [`LayerEdges::gates`](super::LayerEdges::gates).
     pub fn attention<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
         T::attention(self, shape, dropout)
     }

@@ -95,11 +95,13 @@ pub struct LayerEdges<'a, T> {
     /// In training, which attention is dropped: the mask of edge e and head k is that of row `keys[e]` and column k. A
     /// dropped edge keeps its attention, but adds nothing to the output.
     pub dropout: Option<Dropout>,
+    /// What every edge's message is multiplied by, in all heads; empty where nothing is. Attention stays as it is.
+    pub gates: &'a [T],
 }
 
 impl<T> Default for LayerEdges<'_, T> {
     fn default() -> Self {
-        Self { keys: &[], features: &[], dropout: None }
+        Self { keys: &[], features: &[], dropout: None, gates: &[] }
     }
 }
 

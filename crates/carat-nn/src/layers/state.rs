@@ -62,4 +62,7 @@ pub struct LayerState<T> {
     pub targets: TargetState<T>,
     /// Buffers of the backward pass.
     pub scratch: State,
+    /// From the backward pass: the gradient with respect to [`LayerEdges::gates`](crate::LayerEdges::gates), if there
+    /// are some, for every edge of the layer's block.
+    pub d_gates: Buffer<T>,
 }

@@ -69,7 +69,8 @@ impl<T: Real> Case<T> {
     }
 
     fn layer(&self) -> Layer<'_, T> {
-        let edges = LayerEdges { keys: self.blocks.edge_keys(), features: &self.features, dropout: self.dropout };
+        let (keys, features, dropout) = (self.blocks.edge_keys(), &self.features[..], self.dropout);
+        let edges = LayerEdges { keys, features, dropout, ..LayerEdges::default() };
         Layer { shape: self.shape, parameters: &self.parameters, h: &self.h, edges }
     }
 

@@ -6,6 +6,7 @@ mod support;
 mod attention;
 mod block;
 mod cal;
+mod gates;
 mod gcn;
 mod golden;
 mod gradients;

@@ -30,6 +30,7 @@
 //! # Ok::<(), carat::Error>(())
 //! ```
 
+mod compared;
 mod correlation;
 mod curves;
 mod faithfulness;
@@ -46,10 +47,11 @@ use carat_graph::Dataset;
 use carat_nn::Network;
 use serde::{Serialize, Serializer};
 
+pub use compared::{ComparedCurves, ScoreCurves};
 pub use curves::{Curve, Fidelity, Order, SHARES, best_order, deletion_curves};
 pub use faithfulness::{Faithfulness, Of};
 pub use nodes::JudgedEntity;
-pub use observed::{Observed, Reading};
+pub use observed::{Observed, Reading, draw_judged};
 pub(crate) use of_run::of_run;
 pub use planted::Planted;
 pub use verdict::Verdict;
@@ -135,13 +137,13 @@ impl Trust {
 
     /// Of the last layer's attention, averaged over heads.
     pub fn last(&self) -> &ReadingTrust {
-        let mut layers = self.readings.iter().filter(|found| matches!(found.reading, Reading::Layer(_)));
-        layers.next_back().unwrap_or(&self.readings[0])
+        let layer = self.readings.iter().rfind(|found| matches!(found.reading, Reading::Layer(_)));
+        layer.unwrap_or(&self.readings[0])
     }
 
     /// The deletion area as a share of the best; `None` where no order changes much.
     pub fn share_of_best(&self) -> Option<f64> {
-        (self.best_area > 1e-3).then(|| self.deletion_area / self.best_area)
+        share_of_best(self.deletion_area, self.best_area)
     }
 
     /// Node or graph.
@@ -151,6 +153,11 @@ impl Trust {
             Task::Graph => "graph",
         }
     }
+}
+
+/// A deletion area as a share of the best; `None` where no order changes much.
+pub(crate) fn share_of_best(area: f64, best: f64) -> Option<f64> {
+    (best > 1e-3).then(|| area / best)
 }
 
 /// Measures how far the attention of a network can be trusted over the edges of some nodes, or of some graphs. Returns
@@ -178,20 +185,16 @@ pub fn trust(
     };
     let readings: Vec<ReadingTrust> = observed.readings().into_iter().map(of_reading).collect();
     let attention = observed.read(Reading::Mean);
-    let orders = [Order::Highest(&attention), Order::Lowest(&attention), Order::Random, best_order(&observed)];
-    let (most, batch_size) = ((settings.curve_entities, settings.seed), settings.effects.batch_size);
-    let (curves, curve_entities) = deletion_curves(network, dataset, &observed, &orders, most, batch_size, progress)?;
-    let Ok([highest, lowest, random, best]) = <[Curve; 4]>::try_from(curves) else {
-        unreachable!("as many curves as orders")
-    };
-    let (deletion_area, best_area) = (random.area_above(&highest), random.area_above(&best));
+    let compared = ComparedCurves::of(network, dataset, &observed, &[&attention], settings, progress)?;
+    let ComparedCurves { mut scores, random, best, best_area, entities: curve_entities } = compared;
+    let ScoreCurves { highest, lowest, area: deletion_area, fidelity } = scores.remove(0);
     let mut found = Trust {
         task: observed.task,
         verdict: Verdict::Unknown,
         entities: observed.entities.len(),
         edges: observed.num_edges(),
         readings,
-        fidelity: Fidelity::of(&highest, &lowest),
+        fidelity,
         curves: Curves { highest, lowest, random, best },
         curve_entities,
         deletion_area,
@@ -230,7 +233,7 @@ impl Serialize for Reading {
     }
 }
 
-fn as_text<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(task)
 }
 

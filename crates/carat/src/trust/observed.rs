@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::effects::{Deleted, EdgeEffects, EffectSettings, for_each_deletion, measured};
+use crate::entity::num_edges;
 use crate::{Error, Task};
 
 /// Edges of some nodes, or graphs of a set, with their exact effects and their attention.
@@ -66,7 +67,7 @@ impl Observed {
         })?;
         let mut offsets = vec![0];
         offsets.extend(entities.iter().scan(0, |end, &entity| {
-            *end += crate::entity::num_edges(dataset, entity);
+            *end += num_edges(dataset, entity);
             Some(*end)
         }));
         Ok(Self { task, entities, offsets, effects, attention, layers, heads })
@@ -94,6 +95,11 @@ impl Observed {
         };
         self.attention.chunks_exact(self.layers * self.heads).map(of_edge).collect()
     }
+}
+
+/// At most `most` of those entities that have several edges, which alone can be judged, drawn by `seed`.
+pub fn draw_judged(dataset: &Dataset, entities: &[u32], most: usize, seed: u64) -> Vec<u32> {
+    draw(entities.iter().copied().filter(|&entity| num_edges(dataset, entity) > 1), most, seed)
 }
 
 /// At most `most` of some entities, drawn by `seed`, in the order of the draw. Whether one comes before another does not

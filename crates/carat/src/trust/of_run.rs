@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use carat_graph::Dataset;
 use carat_nn::Network;
 
-use super::observed::draw;
-use super::{Trust, TrustSettings, trust};
+use super::{Trust, TrustSettings, draw_judged, trust};
 use crate::entity::num_edges;
 use crate::{EffectSettings, Error, Task, TrainConfig};
 
@@ -33,8 +32,7 @@ pub(crate) fn of_run(
 ) -> Result<Option<Trust>, Error> {
     let is_costly = network.config().layers > 2 || Task::of(dataset) == Task::Graph;
     let (mut edges_left, curves) = if is_costly { (COSTLY_EDGES, COSTLY_CURVES) } else { (EDGES, CURVES) };
-    let several = entities.iter().copied().filter(|&entity| num_edges(dataset, entity) > 1);
-    let mut drawn: Vec<u32> = draw(several, ENTITIES, 0);
+    let mut drawn = draw_judged(dataset, entities, ENTITIES, 0);
     drawn.retain(|&entity| {
         let edges = num_edges(dataset, entity);
         let fits = edges <= edges_left;

@@ -6,6 +6,7 @@ mod support;
 mod edge_features;
 mod edges;
 mod effects;
+mod explainers;
 mod graphs;
 mod metrics;
 mod regulariser;

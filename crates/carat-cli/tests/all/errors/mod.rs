@@ -191,6 +191,7 @@ fn the_document_has_the_errors_of_the_program() {
         ("Training, predicting and the run folder", runs::cases()),
         ("Sets of graphs, and folds", runs::graph_cases()),
         ("Effects", runs::effects_cases()),
+        ("Explainers", runs::explainers_cases()),
         ("Explaining", explain::cases()),
         ("Exploring", explore::cases()),
         ("Graph convolution networks and pruning", runs::rewire_cases()),

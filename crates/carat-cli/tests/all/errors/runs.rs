@@ -195,6 +195,21 @@ pub fn effects_cases() -> Vec<Case> {
     ]
 }
 
+pub fn explainers_cases() -> Vec<Case> {
+    vec![
+        case("No run named", "explainers", nothing),
+        case("An unknown method", "explainers attention,lime --run run", nothing),
+        case("A run that does not exist", "explainers --run run", nothing),
+        case("Explanations of a GCN", "explainers --run run", finished_gcn),
+        case("No steps", "explainers --run run --steps 0", finished),
+        case("No epochs", "explainers --run run --epochs 0", finished),
+        case("No node", "explainers --run run --nodes all --limit 0", finished),
+        case("Nodes that the split has none of", "explainers --run run", without_test_nodes),
+        case("An output of an unknown kind", "explainers --run run --out scores.json", finished),
+        case("An output in a folder that does not exist", "explainers --run run --out no/such/s.csv", finished),
+    ]
+}
+
 pub fn graph_cases() -> Vec<Case> {
     vec![
         case("One graph, to classify graphs", "train --data graph.npz --task graph --out run", graph),

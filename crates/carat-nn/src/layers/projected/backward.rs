@@ -1,10 +1,11 @@
 //! Backward over targets, then over sources. Everything of the size of edges x K x D is computed again.
 //!
-//! With d the gradient of the heads' sums, and m the masks of the dropout of attention:
+//! With d the gradient of the heads' sums, m the masks of the dropout of attention, and g the gates:
 //!
 //! ```text
-//! d_alpha_ijk = m_ijk d_jk . value_ijk        d_score = softmax backward of d_alpha, plus what reaches it directly
-//! d_v_ik      = sum_j alpha_ijk m_ijk d_jk    and what the scores add
+//! d_alpha_ijk = m_ijk g_ij d_jk . value_ijk        d_score = softmax backward of d_alpha, plus what reaches it directly
+//! d_v_ik      = sum_j alpha_ijk m_ijk g_ij d_jk    and what the scores add
+//! d_g_ij      = sum_k alpha_ijk m_ijk d_jk . value_ijk
 //! ```
 
 use carat_graph::Block;
@@ -33,33 +34,35 @@ pub(super) struct Saved<'a, T> {
     pub(super) upstream: Upstream<'a, T>,
 }
 
-/// Fills `d_score` (edges x heads) with the gradients of the scores, as [`Scores::backward_target`] leaves them, and
-/// `d_own` with those of the targets' own rows. Returns the gradients of the parameters that scores sum over edges, and
-/// that of W_e transposed, if edges are projected; `parts` is scratch.
+/// Fills `d_score` (edges x heads) with the gradients of the scores, as [`Scores::backward_target`] leaves them, `d_own`
+/// with those of the targets' own rows, and `d_gates` with those of the gates, if there are some. Returns the gradients
+/// of the parameters that scores sum over edges, and that of W_e transposed, if edges are projected; `parts` is scratch.
 pub(super) fn backward_targets<'p, T: Real>(
     view: View<'_, T>,
     scores: impl Scores<T>,
     block: Block<'_>,
     saved: Saved<'_, T>,
-    (d_score, d_own): (&mut [T], &mut [T]),
+    (d_score, d_own, d_gates): (&mut [T], &mut [T], &mut Buffer<T>),
     parts: &'p mut Buffer<T>,
 ) -> (&'p [T], &'p [T]) {
     let heads = view.shape.heads;
+    let gated = usize::from(!view.edges.gates.is_empty());
+    let d_gates = sized(d_gates, gated * block.num_edges());
     let summed = scores.target_sums() + view.edge_weight.len();
     let chunks = Chunks::by_edges(block.offsets(), CHUNK_EDGES.max(summed));
     let (total, parts) = sized(parts, (chunks.len() + 1) * summed).split_at_mut(summed);
     let outputs = (
-        EdgeRows::new(d_score, block.offsets(), heads),
+        (EdgeRows::new(d_score, block.offsets(), heads), EdgeRows::new(d_gates, block.offsets(), gated)),
         Rows::new(d_own, scores.own_width()),
         ChunkRows::new(parts, &chunks, summed),
     );
-    chunks.run(outputs, |range, (d_score, d_own, part)| {
+    chunks.run(outputs, |range, ((d_score, d_gates), d_own, part)| {
         let mut scratch = vec![T::ZERO; 2 * view.row_width() + heads];
         let (row, scratch) = scratch.split_at_mut(view.row_width());
         let (d_row, weights) = scratch.split_at_mut(view.row_width());
         let part = part.into_slice();
         part.fill(T::ZERO);
-        let buffers = [d_score.into_slice(), d_own.into_slice(), part, row, d_row, weights];
+        let buffers = [d_score.into_slice(), d_own.into_slice(), d_gates.into_slice(), part, row, d_row, weights];
         backward_target_rows(view, scores, block, saved, range.start, buffers);
     });
     total.fill(T::ZERO);
@@ -78,7 +81,7 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
     block: Block<'a>,
     saved: Saved<'a, T>,
     first: usize,
-    [d_score, d_own, part, row, d_row, weights]: [&'a mut [T]; 6],
+    [d_score, d_own, d_gates, part, row, d_row, weights]: [&'a mut [T]; 7],
 ) {
     let (heads, all, columns) = (view.shape.heads, view.all(), view.shape.head_width());
     let (offsets, sources, own_width) = (block.offsets(), block.sources(), scores.own_width());
@@ -100,6 +103,11 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 head_rows::add_dots(simd, d_sum, row, columns, d_alpha);
             }
             view.drop(e, d_alpha);
+            if let Some(d_gate) = d_gates.get_mut(e - offsets[first]) {
+                let alpha = &saved.alpha[e * heads..(e + 1) * heads];
+                *d_gate = alpha.iter().zip(&*d_alpha).fold(T::ZERO, |sum, (alpha, d_alpha)| sum + *alpha * *d_alpha);
+            }
+            view.gate(e, d_alpha);
         }
         saved.upstream.through_softmax(edges.clone(), heads, saved.alpha, d_score);
         d_own.fill(T::ZERO);

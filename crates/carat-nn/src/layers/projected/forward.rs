@@ -1,11 +1,11 @@
 //! Forward over targets: scores, softmax, dropout, and the sums of the heads.
 //!
 //! ```text
-//! alpha_ijk = softmax_i(score_ijk)        out_j += join_k(sum_i alpha_ijk m_ijk value_ijk)
+//! alpha_ijk = softmax_i(score_ijk)        out_j += join_k(sum_i alpha_ijk m_ijk g_ij value_ijk)
 //! ```
 //!
-//! m is the mask of the dropout of attention. Without edge i, the sum is (sum - alpha_ijk m_ijk value_ijk) / (1 -
-//! alpha_ijk): the softmax shares alpha_ijk among the other edges, and their masks stay.
+//! m is the mask of the dropout of attention, g the gate of the edge. Without edge i, the sum is (sum - alpha_ijk m_ijk
+//! g_ij value_ijk) / (1 - alpha_ijk): the softmax shares alpha_ijk among the other edges, and their masks stay.
 
 use pulp::Simd;
 

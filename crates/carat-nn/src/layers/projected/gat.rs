@@ -157,7 +157,8 @@ impl<T: Real> Attention<T> for ProjectedGat {
         let saved = backward::Saved { alpha: &state.targets.alpha, d_sums, upstream };
         let d_score = sized(d_score, block.num_edges() * heads);
         let d_own = sized(d_own, targets * heads);
-        let (d_u_edge, _) = backward::backward_targets(view, scores, block, saved, (d_score, d_own), target_parts);
+        let outputs = (&mut *d_score, &mut *d_own, &mut state.d_gates);
+        let (d_u_edge, _) = backward::backward_targets(view, scores, block, saved, outputs, target_parts);
         if edge_features > 0 {
             let outputs = [d_edge_weight, d_att_edge];
             fold_backward([edge_weight, att_edge, d_u_edge], outputs, heads, edge_features);

@@ -134,7 +134,8 @@ impl<T: Real> Attention<T> for ProjectedGatV2 {
         let d_sums = sum_gradients(layer.shape, upstream.d_out, d_sums);
         let saved = backward::Saved { alpha: &state.targets.alpha, d_sums, upstream };
         let (d_score, d_r) = (sized(d_score, block.num_edges() * heads), sized(d_r, targets * all));
-        let (sums, d_edge) = backward::backward_targets(view, scores, block, saved, (d_score, &mut *d_r), parts);
+        let outputs = (&mut *d_score, &mut *d_r, &mut state.d_gates);
+        let (sums, d_edge) = backward::backward_targets(view, scores, block, saved, outputs, parts);
         d_att.iter_mut().zip(sums).for_each(|(d_att, sum)| *d_att += *sum);
         add_transposed(d_weight_e, d_edge, edge_features);
         let d_l = sized(d_l, sources * all);

@@ -147,7 +147,8 @@ impl<T: Real> Attention<T> for ProjectedTransformer {
         let d_sums = sum_gradients(layer.shape, upstream.d_out, d_sums);
         let saved = backward::Saved { alpha: &state.targets.alpha, d_sums, upstream };
         let (d_score, d_q) = (sized(d_score, block.num_edges() * heads), sized(d_q, targets * all));
-        let (_, d_edge) = backward::backward_targets(view, scores, block, saved, (d_score, &mut *d_q), parts);
+        let outputs = (&mut *d_score, &mut *d_q, &mut state.d_gates);
+        let (_, d_edge) = backward::backward_targets(view, scores, block, saved, outputs, parts);
         add_transposed(d_weight_e, d_edge, edge_features);
         let (d_k, d_v) = (sized(d_k, sources * all), sized(d_v, sources * all));
         backward::backward_sources(view, scores, block, (saved, d_score), (&mut *d_v, &mut *d_k), parts);

@@ -75,11 +75,13 @@ impl<'a, T: Real> View<'a, T> {
         }
     }
 
-    /// What the values of the edge at a position are multiplied by: its attention, or 0 where that is dropped.
+    /// What the values of the edge at a position are multiplied by: its attention, or 0 where that is dropped, times its
+    /// gate.
     #[inline(always)]
     pub(super) fn weigh(&self, position: usize, alpha: &[T], weights: &mut [T]) {
         weights.copy_from_slice(alpha);
         self.drop(position, weights);
+        self.gate(position, weights);
     }
 
     /// Drops some heads of the edge at a position.
@@ -87,6 +89,14 @@ impl<'a, T: Real> View<'a, T> {
     pub(super) fn drop(&self, position: usize, heads: &mut [T]) {
         if let Some(dropout) = self.edges.dropout {
             dropout.apply(self.edges.keys[position], heads);
+        }
+    }
+
+    /// Multiplies all heads of the edge at a position by its gate.
+    #[inline(always)]
+    pub(super) fn gate(&self, position: usize, heads: &mut [T]) {
+        if let Some(&gate) = self.edges.gates.get(position) {
+            heads.iter_mut().for_each(|head| *head *= gate);
         }
     }
 
