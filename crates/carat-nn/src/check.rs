@@ -219,8 +219,9 @@ fn attention_loss(pass: &mut dyn Pass<f64>) -> f64 {
 }
 
 /// Deletes every in-edge of every target, and several of them together, once by [`Pass::scores_without`] and
-/// [`Pass::scores_without_several`] and once by running the network over the blocks without them. Returns the largest relative distance between the cross-entropies of the two, whatever the label;
-/// a kind that keeps to its contract stays below 1e-9.
+/// [`Pass::scores_without_several`] and once by running the network over the blocks without them. Returns the largest
+/// relative distance between the cross-entropies of the two, whatever the label; a kind that keeps to its contract
+/// stays below 1e-9.
 pub fn deletions(network: &Network<f64>, blocks: &Blocks, input: &Input<f64>) -> f64 {
     let mut work = Workspace::default();
     let mut pass = network.forward(blocks, input, Keep::Deletions, &mut work);

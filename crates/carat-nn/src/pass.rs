@@ -354,8 +354,8 @@ impl<T: Real> Network<T> {
         self.places.encoder.backward(&mut pass, mode, (input, blocks.nodes()), encoded, d_direct, d_h);
     }
 
-    /// The same of all parameters but the encoder's, up to the part of the gradient of its output that comes through the
-    /// layers.
+    /// The same of all parameters but the encoder's, up to the part of the gradient of its output that comes through
+    /// the layers.
     pub(crate) fn backward_to_encoding(
         &self,
         field: Field<'_, T>,

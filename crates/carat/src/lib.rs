@@ -64,9 +64,9 @@
 //! ```
 //!
 //! [`effects()`] measures the effect of every edge on the predictions, by deleting it; a [`Probe`] answers the same
-//! questions for one node after another; [`mod@explain`] compares two networks edge by edge. [`explainers`] scores edges
-//! by attention, gradients, learned masks and more, and says what each is worth and costs; [`mod@trust`] judges attention
-//! alone.
+//! questions for one node after another; [`mod@explain`] compares two networks edge by edge. [`explainers`] scores
+//! edges by attention, gradients, learned masks and more, and says what each is worth and costs; [`mod@trust`] judges
+//! attention alone.
 //!
 //! # Pruning
 //!

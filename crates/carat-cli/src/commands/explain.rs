@@ -30,9 +30,9 @@ use crate::{interrupt, output};
   carat explain --base runs/plain --car runs/car --out edges.parquet  only the table of edges
   carat explain --base runs/plain --car runs/car --no-effects --json
 
-Attention is the mean over layers and heads; edges are ranked by its difference between the runs. Edges into a node with no other \
-in-edge always have attention 1 and are not ranked. The most up-weighted edges are compared with the most \
-down-weighted ones (degree, class, feature similarity, years, causal effect) and with the paper's groups: \
+Attention is the mean over layers and heads; edges are ranked by its difference between the runs. Edges into a node \
+with no other in-edge always have attention 1 and are not ranked. The most up-weighted edges are compared with the \
+most down-weighted ones (degree, class, feature similarity, years, causal effect) and with the paper's groups: \
 self-citations (if the data names authors), anchors (sources with far more out-edges than others of their class) and \
 narrow papers (sources of the same class with few out-edges).
 

@@ -187,8 +187,8 @@ fn text(path: &str, config: &TrainConfig, summary: &Summary) -> String {
     if summary.figures.faithfulness.is_some() {
         let _ = writeln!(
             text,
-            "attention and effects of edges: correlation {} for the true class, {} for the predicted one ('carat trust' \
-             says more)",
+            "attention and effects of edges: correlation {} for the true class, {} for the predicted one ('carat \
+             trust' says more)",
             figures::text(summary.figures.faithfulness),
             figures::text(summary.figures.self_faithfulness)
         );

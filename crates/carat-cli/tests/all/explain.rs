@@ -18,8 +18,8 @@ fn every_edge_has_its_attention_effect_and_properties() {
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "names command the terminal: {said}");
 
     let edges = rows(&Path::new(&out).join("edges.csv"));
-    let header = "src,src_id,dst,dst_id,base,car,difference,change,rank,delta,effect,effect_rank,src_degree,dst_degree,same_class,\
-                  similarity,year_gap,self_citation,anchor,narrow\n";
+    let header = "src,src_id,dst,dst_id,base,car,difference,change,rank,delta,effect,effect_rank,\
+                  src_degree,dst_degree,same_class,similarity,year_gap,self_citation,anchor,narrow\n";
     assert!(std::fs::read_to_string(Path::new(&out).join("edges.csv")).unwrap().starts_with(header));
     let means = |run: &str| {
         let file = pair.path("attention.csv");

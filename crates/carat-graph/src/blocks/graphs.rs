@@ -39,8 +39,8 @@ impl Blocks {
         self.offsets[start]..self.offsets[end]
     }
 
-    /// Copies of graphs without some edges, side by side: for each cut, the graph of this node without the edges at these
-    /// positions, which ascend. Only for blocks of whole graphs.
+    /// Copies of graphs without some edges, side by side: for each cut, the graph of this node without the edges at
+    /// these positions, which ascend. Only for blocks of whole graphs.
     #[must_use]
     pub fn copies_without<'a>(&self, cuts: impl IntoIterator<Item = (u32, &'a [u32])>) -> Self {
         let (mut nodes, mut offsets, mut graphs) = (Vec::new(), vec![0], vec![0]);

@@ -38,7 +38,8 @@ fn network(config: NetworkConfig, rng: &mut ChaCha8Rng) -> Network<f64> {
     network
 }
 
-/// Every gate of every kind, one to three layers, both joins and all norms, with added self-loops and features of edges.
+/// Every gate of every kind, one to three layers, both joins and all norms, with added self-loops and features of
+/// edges.
 #[test]
 fn gradients_are_those_of_differences() {
     for arch in AttentionKind::ALL {

@@ -196,8 +196,8 @@ fn spread(runs: &[Run], measure: Measure) -> Option<Spread> {
 }
 
 impl CaseReport {
-    /// Of one kind's arms, or of those of all kinds: then a seed's change is the mean over kinds. `None` where some arms
-    /// have no pair of runs with the measure.
+    /// Of one kind's arms, or of those of all kinds: then a seed's change is the mean over kinds. `None` where some
+    /// arms have no pair of runs with the measure.
     fn of(pairs: &[(&ArmReport, &ArmReport)], arch: Option<AttentionKind>, measure: Measure) -> Option<Self> {
         let of_kinds: Vec<Vec<f64>> =
             pairs.iter().map(|(arm, against)| changes(arm, against, measure)).collect::<Option<_>>()?;

@@ -18,10 +18,10 @@ pub const FAITHFULNESS: &str = "Faithfulness tells: carat deletes every edge, se
 pub fn planted_graph(report: &DemoReport) -> String {
     let (graph, planted) = (&report.graph, &report.config.planted);
     format!(
-        "Graphs of {} nodes with about {:.0} in-edges each, in {} classes. Of the edges, {:.0} % are spurious. They mislead: they hint at \
-         the class of training nodes, and say nothing about other nodes. A network that listens to them learns a \
-         shortcut that does not carry over. The shortcut's strength is the share of a training node's spurious edges \
-         that hint at its class.",
+        "Graphs of {} nodes with about {:.0} in-edges each, in {} classes. Of the edges, {:.0} % are spurious. They \
+         mislead: they hint at the class of training nodes, and say nothing about other nodes. A network that listens \
+         to them learns a shortcut that does not carry over. The shortcut's strength is the share of a training \
+         node's spurious edges that hint at its class.",
         graph.nodes,
         graph.edges as f64 / graph.nodes.max(1) as f64,
         planted.classes,

@@ -50,21 +50,23 @@ fn better_than_the_control_everywhere() {
     let report = report(8, |_, _| 0.0, |_, _| -0.1);
     assert_eq!(
         beside_the_control(&report),
-        "Is it more than smoothing? Yes. Beside its control, attention is clearly more faithful at strength 0.2 and 0.8; \
-         attention on spurious edges is clearly lower at strength 0.2 and 0.8; test loss is clearly lower at strength 0.2 and 0.8."
+        "Is it more than smoothing? Yes. Beside its control, attention is clearly more faithful at strength 0.2 and \
+         0.8; attention on spurious edges is clearly lower at strength 0.2 and 0.8; test loss is clearly lower at \
+         strength 0.2 and 0.8."
     );
     assert_eq!(
         conclusion(&report)[0],
-        "What does CAR change? Beside plain training, attention is clearly more faithful at strength 0.2 and 0.8; attention on \
-         spurious edges is clearly lower at strength 0.2 and 0.8; test loss is clearly lower at strength 0.2 and 0.8."
+        "What does CAR change? Beside plain training, attention is clearly more faithful at strength 0.2 and 0.8; \
+         attention on spurious edges is clearly lower at strength 0.2 and 0.8; test loss is clearly lower at strength \
+         0.2 and 0.8."
     );
 }
 
 #[test]
 fn better_in_one_place_and_worse_in_another() {
     let report = report(8, |_, _| -0.1, |shortcut, _| if shortcut == 0.2 { -0.2 } else { 0.1 });
-    let expected = "Is it more than smoothing? In part. Beside its control, attention is clearly more faithful at strength 0.2 \
-                    and clearly less faithful at strength 0.8; ";
+    let expected = "Is it more than smoothing? In part. Beside its control, attention is clearly more faithful at \
+                    strength 0.2 and clearly less faithful at strength 0.8; ";
     assert!(beside_the_control(&report).starts_with(expected), "{}", beside_the_control(&report));
     let loss = "test loss is clearly lower at strength 0.2 and clearly higher at strength 0.8.";
     assert!(beside_the_control(&report).ends_with(&format!("{loss}{WHY_WORSE}")));

@@ -7,8 +7,8 @@ use crate::{Block, Report, Section};
 
 const HOW_TO_READ: [&str; 7] = [
     "Attention is the mean over layers and heads of what the target pays to the source; over the in-edges of a target \
-     it sums to 1. Edges are ranked by the difference, CAR's less the baseline's. The paper's change, in percent of the \
-     baseline's, is in the table of groups: from 0.2 to 0.3 is +50 %.",
+     it sums to 1. Edges are ranked by the difference, CAR's less the baseline's. The paper's change, in percent of \
+     the baseline's, is in the table of groups: from 0.2 to 0.3 is +50 %.",
     "Messages flow from source to target. In a citation graph the source is the cited paper and the target the citing \
      one. Where every edge has its reverse, each citation is two edges.",
     "Similarity is the cosine of the features of both ends; the year gap is how much older the source is than the \
@@ -21,8 +21,8 @@ const HOW_TO_READ: [&str; 7] = [
     "AUC is the probability that an edge of the first kind has more of a property than one of the second: 0.5 says \
      nothing. Its interval counts the edges into one target as one cluster; edges that share a source count as \
      independent, so it is a little too narrow.",
-    "One pair of runs is one pair: another seed ranks other edges first. Any smoothing of attention lifts what was low, so compare with a \
-     control run (--regulariser constant) before crediting causality.",
+    "One pair of runs is one pair: another seed ranks other edges first. Any smoothing of attention lifts what was \
+     low, so compare with a control run (--regulariser constant) before crediting causality.",
 ];
 
 /// The report. `runs` are sentences about the compared networks.

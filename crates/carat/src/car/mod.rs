@@ -10,8 +10,8 @@
 //!
 //! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the neighbour-vote classifier),
 //! `teacher` (labels for unlabelled entities), `folds` (cross-fitting), `memory` (effects averaged over steps),
-//! `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a step), `strength` (a lambda that nobody has to
-//! choose), `regulariser` (all of them together).
+//! `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a step), `strength` (a lambda that nobody has
+//! to choose), `regulariser` (all of them together).
 
 mod attention_loss;
 mod choice;

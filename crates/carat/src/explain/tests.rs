@@ -157,8 +157,8 @@ fn tables_have_what_is_known_and_no_more() {
     let (order, effect_order) = (found.order.clone(), found.effects.as_ref().unwrap().order.clone());
     let table = found.into_table().unwrap();
     let names: Vec<&str> = table.columns().iter().map(|(name, _)| name.as_str()).collect();
-    let expected = "src dst base car difference change rank delta effect effect_rank src_degree dst_degree same_class similarity \
-        year_gap anchor narrow";
+    let expected = "src dst base car difference change rank delta effect effect_rank src_degree dst_degree same_class \
+        similarity year_gap anchor narrow";
     assert_eq!(names.join(" "), expected);
     let column = |name: &str| &table.columns().iter().find(|(own, _)| own == name).unwrap().1;
     let Column::I64(ranks) = column("rank") else { panic!("ranks are whole numbers") };

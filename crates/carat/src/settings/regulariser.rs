@@ -42,8 +42,8 @@ settings! {
         teacher: f64 = 0.8, "teacher" "SHARE", check below_one, unread without_unlabelled_entities;
         /// Averaged predictions below this probability are not used with --entities all.
         confidence: f64 = 0.0, "confidence" "P", check below_one, unread without_unlabelled_entities, late true;
-        /// What an edge's effect is made of: ratio (of the losses, the paper's), likelihood (the log-likelihood that the
-        /// edge gives) or relative (that beside its node's other edges).
+        /// What an edge's effect is made of: ratio (of the losses, the paper's), likelihood (the log-likelihood that
+        /// the edge gives) or relative (that beside its node's other edges).
         effect: EffectKind = EffectKind::default(), "effect" "KIND", unread without_effects, late true;
         /// Share that an edge's averaged effect keeps when the edge is measured again; 0 uses each step's own effects.
         memory: f64 = 0.0, "memory" "SHARE", check below_one, unread without_effects, late true;

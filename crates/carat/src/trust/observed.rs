@@ -102,8 +102,8 @@ pub fn draw_judged(dataset: &Dataset, entities: &[u32], most: usize, seed: u64) 
     draw(entities.iter().copied().filter(|&entity| num_edges(dataset, entity) > 1), most, seed)
 }
 
-/// At most `most` of some entities, drawn by `seed`, in the order of the draw. Whether one comes before another does not
-/// depend on the rest.
+/// At most `most` of some entities, drawn by `seed`, in the order of the draw. Whether one comes before another does
+/// not depend on the rest.
 pub(super) fn draw(entities: impl Iterator<Item = u32>, most: usize, seed: u64) -> Vec<u32> {
     let key = |entity: u32| ChaCha8Rng::seed_from_u64(seed ^ (u64::from(entity) << 32 | 1)).random::<u64>();
     let mut keyed: Vec<(u64, u32)> = entities.map(|entity| (key(entity), entity)).collect();

@@ -12,8 +12,8 @@ use crate::{EffectSettings, Error, Task, TrainConfig};
 /// Most entities that are measured.
 const ENTITIES: usize = 1000;
 
-/// Most edges that are deleted one by one. Where a deletion changes its target alone it costs little; in deeper networks
-/// it changes all that is near, and in sets of graphs a whole graph.
+/// Most edges that are deleted one by one. Where a deletion changes its target alone it costs little; in deeper
+/// networks it changes all that is near, and in sets of graphs a whole graph.
 const EDGES: usize = 20_000;
 const COSTLY_EDGES: usize = 2_000;
 

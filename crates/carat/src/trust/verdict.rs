@@ -71,8 +71,8 @@ impl Trust {
         let curves = match self.share_of_best() {
             _ if self.curve_entities == 0 => String::new(),
             Some(share) if share > 0.0 => format!(
-                ", and deleting the most attended edges first changes predictions faster than chance by {:.0} % of what the \
-                 best order would",
+                ", and deleting the most attended edges first changes predictions faster than chance by {:.0} % of \
+                 what the best order would",
                 100.0 * share
             ),
             Some(_) => ", and deleting the most attended edges first changes predictions no faster than chance".into(),

@@ -3,7 +3,7 @@
 //! With d the gradient of the heads' sums, m the masks of the dropout of attention, and g the gates:
 //!
 //! ```text
-//! d_alpha_ijk = m_ijk g_ij d_jk . value_ijk        d_score = softmax backward of d_alpha, plus what reaches it directly
+//! d_alpha_ijk = m_ijk g_ij d_jk . value_ijk        d_score = softmax backward of d_alpha, plus its own
 //! d_v_ik      = sum_j alpha_ijk m_ijk g_ij d_jk    and what the scores add
 //! d_g_ij      = sum_k alpha_ijk m_ijk d_jk . value_ijk
 //! ```
@@ -34,9 +34,10 @@ pub(super) struct Saved<'a, T> {
     pub(super) upstream: Upstream<'a, T>,
 }
 
-/// Fills `d_score` (edges x heads) with the gradients of the scores, as [`Scores::backward_target`] leaves them, `d_own`
-/// with those of the targets' own rows, and `d_gates` with those of the gates, if there are some. Returns the gradients
-/// of the parameters that scores sum over edges, and that of W_e transposed, if edges are projected; `parts` is scratch.
+/// Fills `d_score` (edges x heads) with the gradients of the scores, as [`Scores::backward_target`] leaves them,
+/// `d_own` with those of the targets' own rows, and `d_gates` with those of the gates, if there are some. Returns the
+/// gradients of the parameters that scores sum over edges, and that of W_e transposed, if edges are projected; `parts`
+/// is scratch.
 pub(super) fn backward_targets<'p, T: Real>(
     view: View<'_, T>,
     scores: impl Scores<T>,

@@ -75,8 +75,8 @@ impl<'a, T: Real> View<'a, T> {
         }
     }
 
-    /// What the values of the edge at a position are multiplied by: its attention, or 0 where that is dropped, times its
-    /// gate.
+    /// What the values of the edge at a position are multiplied by: its attention, or 0 where that is dropped, times
+    /// its gate.
     #[inline(always)]
     pub(super) fn weigh(&self, position: usize, alpha: &[T], weights: &mut [T]) {
         weights.copy_from_slice(alpha);
