@@ -135,8 +135,8 @@ impl Trust {
 
     /// Of the last layer's attention, averaged over heads.
     pub fn last(&self) -> &ReadingTrust {
-        let layers = self.readings.iter().filter(|found| matches!(found.reading, Reading::Layer(_)));
-        layers.last().unwrap_or(&self.readings[0])
+        let mut layers = self.readings.iter().filter(|found| matches!(found.reading, Reading::Layer(_)));
+        layers.next_back().unwrap_or(&self.readings[0])
     }
 
     /// The deletion area as a share of the best; `None` where no order changes much.
