@@ -160,6 +160,11 @@ impl<T: Real> Network<T> {
         self.config
     }
 
+    /// Whether its attention can score any pair of nodes, as [`Pass::pair_scores`](crate::Pass::pair_scores) does.
+    pub fn scores_pairs(&self) -> bool {
+        self.attention.as_pair_scores().is_some()
+    }
+
     /// Names, shapes and places of the parameters.
     pub fn layout(&self) -> &Layout {
         &self.layouts.parameters

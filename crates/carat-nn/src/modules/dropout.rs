@@ -40,6 +40,8 @@ pub enum Place {
     Attention(usize),
     /// A layer's output.
     Layer(usize),
+    /// The edges of all layers: column 0 of an edge's row.
+    Edges,
 }
 
 impl Place {
@@ -49,6 +51,7 @@ impl Place {
             Self::Encoder => 1,
             Self::Attention(layer) => 2 + 2 * layer as u64,
             Self::Layer(layer) => 3 + 2 * layer as u64,
+            Self::Edges => u64::MAX,
         }
     }
 }
