@@ -13,7 +13,7 @@ use crate::inputs::check_inputs;
 use crate::learner::{EpochLoss, Learner};
 use crate::metrics::{Predictions, Subset};
 use crate::selection::{Judge, Validation};
-use crate::settings::EntityChoice;
+use crate::settings::{Arm, EntityChoice};
 use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
 use crate::trust::{Trust, of_run};
@@ -78,6 +78,11 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         check_inputs(sizes, dataset)?;
         check_classes(sizes.classes, dataset)?;
+        if config.car().is_some_and(|car| car.arm == Arm::EdgePrediction) && !network.scores_pairs() {
+            let problem = "regulariser edge-prediction scores any two nodes, which this attention kind cannot; implement \
+                           Attention::as_pair_scores, or choose another regulariser";
+            return Err(Error::Config(problem.into()));
+        }
         let [train, validation] = [&split.train, &split.val].map(|entities| labels_of(dataset, entities));
         let judge = Judge::new(&config, sizes.classes, &train, &validation);
         Ok(Self {
@@ -114,11 +119,11 @@ impl Learner for AttentionLearner<'_> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error> {
         let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
-        let Self { batches, stepper, config, .. } = self;
+        let Self { dataset, batches, stepper, config, .. } = self;
         stepper.engine.set_learning_rate(config.learning_rate(epoch));
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
-            let loss = stepper.step(batch, epoch)?;
+            let loss = stepper.step(dataset.graph(), batch, epoch)?;
             total += loss.prediction * batch.labels.len() as f64;
             causal += loss.causal * batch.labels.len() as f64;
             targets += batch.labels.len();

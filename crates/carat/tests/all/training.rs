@@ -1,7 +1,7 @@
 //! How networks are trained: schedules, class weights, the choice of the best epoch, and patience that waits.
 
 use carat::settings::{ClassWeights, OptimiserKind, PatienceFrom, Schedule, Select};
-use carat::{Dataset, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
+use carat::{Arm, Dataset, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
 use carat_graph::{DatasetParts, Features, Graph, Labels, SplitRatio};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -83,7 +83,10 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
     let plain = plain.optimiser(OptimiserKind::AdamW).weight_decay(0.05).schedule(Schedule::Cosine);
     let plain = plain.class_weights(ClassWeights::Balanced).patience_from(PatienceFrom::Learning);
     let batches = plain.clone().lambda(Lambda::new(1.0)).rounds(Rounds::Count(2)).batch_size(50);
-    for config in [plain.clone().model(ModelKind::Gcn).select(Select::F1), batches.select(Select::Auc), plain] {
+    let drop_edge = batches.clone().arm(Arm::DropEdge);
+    let edge_prediction = batches.clone().arm(Arm::EdgePrediction).lambda(Lambda::auto());
+    let gcn = plain.clone().model(ModelKind::Gcn).select(Select::F1);
+    for config in [gcn, batches.select(Select::Auc), plain, drop_edge, edge_prediction] {
         let split = config.choose_split(&dataset).unwrap();
         let new = || training(&dataset, &split, &config).unwrap();
         let mut calm = new();

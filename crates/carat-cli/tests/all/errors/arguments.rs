@@ -38,6 +38,23 @@ pub fn car_cases() -> Vec<Case> {
         case("`--teacher 1`", "train --data cora --lambda 1 --entities all --teacher 1", nothing),
         case("`--teacher` below 0", "train --data cora --lambda 1 --entities all --teacher -0.5", nothing),
         case("`--warm-up` that is not a number", "train --data cora --lambda 1 --entities all --warm-up long", nothing),
+        case("`--drop-rate 1`", "train --data cora --lambda 1 --regulariser drop-edge --drop-rate 1", nothing),
+        case("Noise whose strength is to be found", "train --data cora --lambda auto --regulariser drop-edge", nothing),
+        case(
+            "`--edge-sample 0`",
+            "train --data cora --lambda 1 --regulariser edge-prediction --edge-sample 0",
+            nothing,
+        ),
+        case(
+            "`--negative-ratio 0`",
+            "train --data cora --lambda 1 --regulariser edge-prediction --negative-ratio 0",
+            nothing,
+        ),
+        case(
+            "A regulariser of attention without attention",
+            "train --data cora --model gcn --regulariser drop-edge --lambda 1",
+            nothing,
+        ),
         case("The same where steps are timed", "bench step --data cora --lambda -1", nothing),
         setting!("In a file: a lambda that is a word", "lambda = \"x\""),
         setting!("In a file: a lambda below 0", "lambda = -1"),

@@ -1,0 +1,96 @@
+//! Arms without targets: noise that only training sees, and what each arm refuses.
+
+use carat::{Arm, Lambda, TrainConfig, Trainer, score};
+use carat_graph::generators::{PlantedConfig, planted};
+use carat_graph::{Block, Dataset};
+use carat_nn::{
+    Attention, Gat, Layer, LayerShape, LayerState, Network, Parameter, State, TargetState, Targets, Upstream,
+};
+
+fn data() -> Dataset {
+    planted(&PlantedConfig { nodes: 200, ..PlantedConfig::default() }).unwrap()
+}
+
+fn config(arm: Arm) -> TrainConfig {
+    TrainConfig::default().hidden(8).heads(2).epochs(6).lambda(Lambda::new(1.0)).arm(arm)
+}
+
+#[test]
+fn validation_and_scores_see_every_edge_and_no_noise() {
+    let dataset = data();
+    for arm in Arm::ALL.into_iter().filter(|arm| !arm.has_targets() && *arm != Arm::None) {
+        let config = config(arm).drop_rate(0.6);
+        let split = config.choose_split(&dataset).unwrap();
+        let trained = |config: &TrainConfig| Trainer::new(&dataset, &split, config).unwrap().run().unwrap();
+        let (network, validation) = trained(&config);
+        let again = score(&network, &dataset, &split.val).unwrap();
+        assert!((validation.loss - again.loss).abs() < 1e-6, "{arm}: {validation}, {again}");
+        let (plain, _) = trained(&config.lambda(Lambda::new(0.0)));
+        assert_ne!(network.parameters(), plain.parameters(), "{arm}");
+    }
+}
+
+#[test]
+fn noise_has_no_strength() {
+    for lambda in [Lambda::auto(), Lambda::per_layer(vec![0.5, 1.0])] {
+        let error = config(Arm::DropEdge).lambda(lambda.clone()).check().unwrap_err().to_string();
+        let expected = "regulariser drop-edge adds no loss that lambda could weigh; give lambda 1 to switch it on, and \
+                        set drop-rate";
+        assert_eq!(error, expected);
+        config(Arm::EdgePrediction).lambda(lambda).check().unwrap();
+    }
+}
+
+/// GAT, as a kind of one's own would be.
+#[derive(Debug)]
+struct Own;
+
+impl Attention<f32> for Own {
+    fn parameters(&self, shape: LayerShape) -> Vec<Parameter> {
+        Attention::<f32>::parameters(&Gat, shape)
+    }
+
+    fn sources(&self, layer: Layer<'_, f32>, first: usize, state: &mut State) {
+        Gat.sources(layer, first, state);
+    }
+
+    fn targets(
+        &self,
+        layer: Layer<'_, f32>,
+        sources: &State,
+        targets: Targets<'_, f32>,
+        out: &mut [f32],
+        state: &mut TargetState<f32>,
+    ) {
+        Gat.targets(layer, sources, targets, out, state);
+    }
+
+    fn backward(
+        &self,
+        layer: Layer<'_, f32>,
+        block: Block<'_>,
+        upstream: Upstream<'_, f32>,
+        state: &mut LayerState<f32>,
+        d_parameters: &mut [f32],
+        d_h: &mut [f32],
+    ) {
+        Gat.backward(layer, block, upstream, state, d_parameters, d_h);
+    }
+}
+
+#[test]
+fn a_kind_that_cannot_score_pairs_is_told() {
+    let dataset = data();
+    let of = |arm: Arm| {
+        let config = config(arm);
+        let split = config.choose_split(&dataset).unwrap();
+        let network = Network::with_attention(config.network_for(&dataset), Box::new(Own), 1).unwrap();
+        Trainer::with_network(&dataset, &split, &config, network).and_then(Trainer::run).map(|_| ())
+    };
+    of(Arm::DropEdge).unwrap();
+    let error = of(Arm::EdgePrediction).unwrap_err().to_string();
+    assert!(
+        error.starts_with("regulariser edge-prediction scores any two nodes, which this attention kind"),
+        "{error}"
+    );
+}
