@@ -2,8 +2,8 @@
 
     python tools/golden/make_supergat_golden.py [--out crates/carat/tests/golden]
 
-An encoder and one SuperGATConv with scaled dot-product scores, on the small graph: its attention loss over all edges and
-some pairs without one, and the gradients.
+An encoder and one SuperGATConv with scaled dot-product scores, on the small graph: its attention loss over all edges
+and some pairs without one, and the gradients.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def write_layer(path, concat, seed):
     pairs = torch.randint(nodes, (2, 200)).T.tolist()
     others = [(i, j) for i, j in pairs if i != j and (i, j) not in edges and (j, i) not in edges]
     neg_edge_index = torch.tensor(others).T.contiguous()
-    # Weights as the file stores them.
+    # Rounded to 32 bits before, so that the file stores the weights exactly.
     encoder, conv = encoder.double(), conv.double()
     h = torch.nn.functional.leaky_relu(encoder(x.double()), 0.01)
     conv.train()

@@ -50,8 +50,8 @@ pub trait Pass<T: Real> {
     /// what is put there takes part in [`Pass::loss_and_gradient`].
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
 
-    /// Scores before the softmax of pairs of nodes of a layer's block, whether or not they are edges: pairs x heads. For
-    /// passes with [`Keep::Layers`] of networks for which [`Network::scores_pairs`] is true.
+    /// Scores before the softmax of pairs of nodes of a layer's block, whether or not they are edges: pairs x heads.
+    /// For passes with [`Keep::Layers`] of networks for which [`Network::scores_pairs`] is true.
     fn pair_scores(&self, layer: usize, pairs: &NodePairs) -> Vec<T>;
 
     /// Sets the gradient of a loss on such scores of one layer. It takes part in [`Pass::loss_and_gradient`].

@@ -60,6 +60,22 @@ pub(crate) fn training_batches<'a>(
     batches.with_unlabelled((0..dataset.num_nodes() as u32).filter(entity).collect())
 }
 
+/// Refuses an arm for which a given network has not what it takes.
+fn check_arm(config: &TrainConfig, network: &Network<f32>) -> Result<(), Error> {
+    let problem = match config.car().map(|car| (car.arm, car.drop_rate)) {
+        Some((Arm::EdgePrediction, _)) if !network.scores_pairs() => {
+            "regulariser edge-prediction scores any two nodes, which this attention kind cannot; implement \
+             Attention::as_pair_scores, or choose another regulariser"
+        }
+        Some((Arm::DropMessage, rate)) if network.config().block.message_dropout != rate => {
+            "regulariser drop-message needs a network that drops messages at drop-rate; make it with the sizes that \
+             TrainConfig::network_for gives"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Config(problem.into()))
+}
+
 impl<'a> AttentionLearner<'a> {
     /// Starts from `network`, whose sizes replace those of the configuration.
     pub(crate) fn new(
@@ -78,11 +94,7 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         check_inputs(sizes, dataset)?;
         check_classes(sizes.classes, dataset)?;
-        if config.car().is_some_and(|car| car.arm == Arm::EdgePrediction) && !network.scores_pairs() {
-            let problem = "regulariser edge-prediction scores any two nodes, which this attention kind cannot; implement \
-                           Attention::as_pair_scores, or choose another regulariser";
-            return Err(Error::Config(problem.into()));
-        }
+        check_arm(&config, &network)?;
         let [train, validation] = [&split.train, &split.val].map(|entities| labels_of(dataset, entities));
         let judge = Judge::new(&config, sizes.classes, &train, &validation);
         Ok(Self {

@@ -50,13 +50,16 @@ pub fn step(
     config.check()?;
     config.task_for(dataset)?;
     config.is_attention()?;
-    let sizes = config.network_for(dataset);
     let plain = config.clone().lambda(Lambda::new(0.0));
-    let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?, Vec::new())];
+    let sizes = plain.network_for(dataset);
+    let stepper = |config: &TrainConfig| {
+        let network = Network::new(config.network_for(dataset), config.seed)?;
+        Ok::<Stepper, Error>(Stepper::new(dataset, split, config, network, Vec::new()))
+    };
+    let mut steppers = vec![stepper(&plain)?];
     if config.car().is_some() {
         // After any warm-up from the first step on.
-        let warm = config.clone().warm_up(0);
-        steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?, Vec::new()));
+        steppers.push(stepper(&config.clone().warm_up(0))?);
     }
     let mut samples = Samples { times: vec![Vec::new(); steppers.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);

@@ -21,7 +21,7 @@ fn causal_losses(run: &Path) -> Vec<f64> {
 
 /// Every way through the regulariser's code: where targets come from, how effects are computed, what attention is
 /// compared with, and how a step's edges come about.
-const WAYS: [&str; 20] = [
+const WAYS: [&str; 22] = [
     "--lambda 1",
     "--lambda 1 --rounds all",
     "--lambda 1 --interventions rounds --loss-floor 0.1",
@@ -38,6 +38,8 @@ const WAYS: [&str; 20] = [
     "--lambda 1 --entities all --warm-up 1 --batch-size 40 --fanout 4,3",
     "--lambda 1 --regulariser drop-edge",
     "--lambda 1 --regulariser drop-edge --drop-rate 0.5 --batch-size 40 --fanout 4,3 --self-loops",
+    "--lambda 1 --regulariser drop-message",
+    "--lambda 1 --regulariser drop-message --drop-rate 0.5 --join concat --batch-size 40 --fanout 4,3",
     "--lambda 1 --regulariser edge-prediction",
     "--lambda 0.5,2 --regulariser edge-prediction --entities all --edge-sample 1 --negative-ratio 2",
     "--lambda auto --regulariser edge-prediction --batch-size 40 --fanout 4,3 --join concat --residual linear",
@@ -102,6 +104,7 @@ fn a_regularised_run_differs_from_its_baseline_in_nothing_but_the_regulariser() 
         "--lambda 0 --regulariser edge-prediction",
         &format!("--lambda 0 {drop_edge} 0.5"),
         &format!("--lambda 1 --entities all {drop_edge} 0"),
+        "--lambda 1 --regulariser drop-message --drop-rate 0",
     ] {
         let name = off.replace(' ', "");
         let (run, _) = train(folder.path(), &graph, &name, &format!("{flags} {off}"));

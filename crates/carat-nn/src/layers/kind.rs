@@ -38,7 +38,7 @@ kinds! {
 }
 
 impl AttentionKind {
-    /// The layer itself, for layers of this shape, with or without dropout of attention. Both have the same parameters;
+    /// The layer itself, for layers of this shape, with or without dropout of attention or messages. Both have the same parameters;
     /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout).
     pub fn attention<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
         T::attention(self, shape, dropout)

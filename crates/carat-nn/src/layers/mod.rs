@@ -94,6 +94,9 @@ pub struct LayerEdges<'a, T> {
     pub keys: &'a [u32],
     /// Features of every edge: rows of [`LayerShape::edge_features`].
     pub features: &'a [T],
+    /// In training, which entries of messages are dropped: the mask of edge e and column c of its K x D values is that
+    /// of row `keys[e]` and column c.
+    pub messages: Option<Dropout>,
     /// In training, which attention is dropped: the mask of edge e and head k is that of row `keys[e]` and column k. A
     /// dropped edge keeps its attention, but adds nothing to the output.
     pub dropout: Option<Dropout>,
@@ -101,7 +104,7 @@ pub struct LayerEdges<'a, T> {
 
 impl<T> Default for LayerEdges<'_, T> {
     fn default() -> Self {
-        Self { keys: &[], features: &[], dropout: None }
+        Self { keys: &[], features: &[], messages: None, dropout: None }
     }
 }
 

@@ -1,15 +1,15 @@
-//! SuperGAT's regulariser (Kim & Oh, ICLR 2021): attention's scores before the softmax also have to tell edges from pairs
-//! of nodes without one.
+//! SuperGAT's regulariser (Kim & Oh, ICLR 2021): attention's scores before the softmax also have to tell edges from
+//! pairs of nodes without one.
 //!
 //! ```text
 //! L_c = mean over layers l of mean over pairs (i, j) of BCE(sigmoid(s^l_ij), [i -> j is an edge])
 //! s^l_ij = mean over heads of score^l_ijk              d score_ijk = (sigmoid(s_ij) - [edge]) / (K pairs)
 //! ```
 //!
-//! Every step draws pairs for each layer: a share of the edges of its block, and for each of them some pairs of a target
-//! and a source of the block that no edge joins in either direction, as PyG's SuperGATConv does. Where graphs are
-//! classified, both are nodes of one graph. Self-loops that were added are no edges of the graph, and no node is paired
-//! with itself.
+//! Every step draws pairs for each layer: a share of the edges of its block, and for each of them some pairs of a
+//! target and a source of the block that no edge joins in either direction, as PyG's SuperGATConv does. Where graphs
+//! are classified, both are nodes of one graph. Self-loops that were added are no edges of the graph, and no node is
+//! paired with itself. An own loop of the data is an edge like others.
 
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@
 //!
 //! One file each: `choice` (which edges), `effect` (from losses to targets), `vote` (the neighbour-vote classifier),
 //! `teacher` (labels for unlabelled entities), `folds` (cross-fitting), `memory` (effects averaged over steps),
-//! `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a step), `strength` (a lambda that nobody has to
-//! choose), `regulariser` (all of them together). Arms without targets: `edge_prediction` (SuperGAT),
-//! `drop_edge` (noise).
+//! `attention_loss` (BCE and KL with their gradients), `targets` (L_c of a step), `strength` (a lambda that nobody has
+//! to choose), `regulariser` (all of them together). Arms without targets: `edge_prediction` (SuperGAT), `drop_edge`
+//! (noise on the graph). Messages are dropped by the network itself (`carat_nn::BlockConfig`).
 
 mod attention_loss;
 mod choice;

@@ -190,8 +190,9 @@ impl<T: Real> Regulariser<T> {
         }
     }
 
-    /// L_c of a forward pass over blocks of `graph`; leaves its gradient (times lambda) in the pass. `prediction` computes the gradient of the
-    /// pass's other loss together with what is there; a strength that follows the gradients needs it.
+    /// L_c of a forward pass over blocks of `graph`; leaves its gradient (times lambda) in the pass. `prediction`
+    /// computes the gradient of the pass's other loss together with what is there; a strength that follows the
+    /// gradients needs it.
     pub(crate) fn apply(
         &mut self,
         pass: &mut dyn Pass<T>,

@@ -25,6 +25,8 @@ words! {
         EdgePrediction = "edge-prediction",
         /// No targets: a share of the edges is left out of every step, the control for mere noise.
         DropEdge = "drop-edge",
+        /// No targets: a share of the entries of messages is dropped in every step, the control for finer noise.
+        DropMessage = "drop-message",
     }
 }
 
@@ -36,7 +38,7 @@ impl Arm {
 
     /// True where training passes are disturbed and no loss is added.
     pub fn is_noise(self) -> bool {
-        matches!(self, Self::DropEdge)
+        matches!(self, Self::DropEdge | Self::DropMessage)
     }
 }
 
@@ -414,11 +416,9 @@ mod tests {
     fn words_say_what_they_know() {
         assert_eq!("vote".parse::<Arm>().unwrap(), Arm::Vote);
         let problem = "causel".parse::<Arm>().unwrap_err();
-        assert_eq!(
-            problem,
-            "'causel' is not a regulariser; choose causal, vote, random, constant, none, edge-prediction or \
-                            drop-edge"
-        );
+        let expected = "'causel' is not a regulariser; choose causal, vote, random, constant, none, edge-prediction, \
+                        drop-edge or drop-message";
+        assert_eq!(problem, expected);
         assert!("0".parse::<Rounds>().is_err() && "all".parse::<Rounds>() == Ok(Rounds::All));
     }
 

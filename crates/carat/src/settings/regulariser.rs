@@ -18,8 +18,9 @@ settings! {
         rounds: Rounds = Rounds::default(), "rounds" "R|all", unread without_targets;
         /// Where attention's targets come from: causal (from deleting edges), vote (from the neighbours' labels), or
         /// the controls random, constant and none. Without targets: edge-prediction (SuperGAT's: lambda weighs a loss
-        /// that makes attention's scores tell edges from pairs of nodes without one) and the control drop-edge (noise:
-        /// every step leaves out --drop-rate of the edges; any lambda above 0 switches it on).
+        /// that makes attention's scores tell edges from pairs of nodes without one) and the controls drop-edge and
+        /// drop-message (noise: every step leaves out --drop-rate of the edges, or of the entries of their messages;
+        /// any lambda above 0 switches it on).
         arm: Arm = Arm::default(), "regulariser" "ARM";
         /// exact: every edge on its own; rounds: the paper's Algorithm 1.
         interventions: Interventions = Interventions::default(), "interventions" "HOW", unread without_effects;
@@ -55,7 +56,8 @@ settings! {
         cross_fit: usize = 0, "cross-fit" "FOLDS", check cross_fit, unread without_targets, late true;
         /// The size of the regulariser's gradient beside the prediction's, with --lambda auto.
         gradient_share: f64 = 0.5, "gradient-share" "SHARE", check above_zero, unread with_given_lambda, late true;
-        /// Share of the edges that every step leaves out with --regulariser drop-edge.
+        /// Share of the edges that every step leaves out with --regulariser drop-edge, and of the entries of messages
+        /// with drop-message.
         drop_rate: f64 = 0.2, "drop-rate" "SHARE", check below_one, unread without_noise, late true;
         /// Share of the edges that every step predicts with --regulariser edge-prediction.
         edge_sample: f64 = 0.8, "edge-sample" "SHARE", check share, unread without_pairs, late true;

@@ -33,12 +33,23 @@ fn validation_and_scores_see_every_edge_and_no_noise() {
 #[test]
 fn noise_has_no_strength() {
     for lambda in [Lambda::auto(), Lambda::per_layer(vec![0.5, 1.0])] {
-        let error = config(Arm::DropEdge).lambda(lambda.clone()).check().unwrap_err().to_string();
-        let expected = "regulariser drop-edge adds no loss that lambda could weigh; give lambda 1 to switch it on, and \
-                        set drop-rate";
-        assert_eq!(error, expected);
+        for arm in [Arm::DropEdge, Arm::DropMessage] {
+            let error = config(arm).lambda(lambda.clone()).check().unwrap_err().to_string();
+            let expected = "adds no loss that lambda could weigh; give lambda 1 to switch it on, and set drop-rate";
+            assert_eq!(error, format!("regulariser {arm} {expected}"));
+        }
         config(Arm::EdgePrediction).lambda(lambda).check().unwrap();
     }
+}
+
+#[test]
+fn a_network_that_drops_no_messages_is_told() {
+    let dataset = data();
+    let config = config(Arm::DropMessage);
+    let split = config.choose_split(&dataset).unwrap();
+    let plain = Network::new(config.clone().lambda(Lambda::new(0.0)).network_for(&dataset), 1).unwrap();
+    let error = Trainer::with_network(&dataset, &split, &config, plain).unwrap_err().to_string();
+    assert!(error.starts_with("regulariser drop-message needs a network that drops messages"), "{error}");
 }
 
 /// GAT, as a kind of one's own would be.

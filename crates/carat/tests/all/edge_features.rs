@@ -139,6 +139,7 @@ fn every_regulariser_trains_alike_on_any_number_of_threads() {
         (base.clone().interventions(Interventions::Rounds), &set()),
         (base.clone().rounds(Rounds::All), &set()),
         (base.clone().arm(Arm::DropEdge), &node),
+        (base.clone().arm(Arm::DropMessage), &node),
         (base.clone().arm(Arm::EdgePrediction), &node),
         (base.clone().arm(Arm::DropEdge), &set()),
     ];

@@ -61,6 +61,7 @@ fn every_regulariser_trains_with_self_loops() {
         base.clone().arm(Arm::Vote),
         base.clone().arm(Arm::Random),
         base.clone().arm(Arm::DropEdge),
+        base.clone().arm(Arm::DropMessage),
         base.clone().arm(Arm::EdgePrediction).fanout(vec![3, 2]).batch_size(20),
         // What the arm does not read is no reason to refuse it.
         base.clone().arm(Arm::DropEdge).target(Target::Distribution),

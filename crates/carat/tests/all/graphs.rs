@@ -214,6 +214,7 @@ fn training_learns_and_has_the_same_bits_on_any_number_of_threads() {
         (1.0, Interventions::Exact, Arm::Causal),
         (1.0, Interventions::Rounds, Arm::Causal),
         (1.0, Interventions::Exact, Arm::DropEdge),
+        (1.0, Interventions::Exact, Arm::DropMessage),
         (0.2, Interventions::Exact, Arm::EdgePrediction),
     ] {
         let config = base.clone().lambda(Lambda::new(lambda)).interventions(interventions).arm(arm).split(2);

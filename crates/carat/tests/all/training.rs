@@ -84,9 +84,10 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
     let plain = plain.class_weights(ClassWeights::Balanced).patience_from(PatienceFrom::Learning);
     let batches = plain.clone().lambda(Lambda::new(1.0)).rounds(Rounds::Count(2)).batch_size(50);
     let drop_edge = batches.clone().arm(Arm::DropEdge);
+    let drop_message = batches.clone().arm(Arm::DropMessage);
     let edge_prediction = batches.clone().arm(Arm::EdgePrediction).lambda(Lambda::auto());
     let gcn = plain.clone().model(ModelKind::Gcn).select(Select::F1);
-    for config in [gcn, batches.select(Select::Auc), plain, drop_edge, edge_prediction] {
+    for config in [gcn, batches.select(Select::Auc), plain, drop_edge, drop_message, edge_prediction] {
         let split = config.choose_split(&dataset).unwrap();
         let new = || training(&dataset, &split, &config).unwrap();
         let mut calm = new();

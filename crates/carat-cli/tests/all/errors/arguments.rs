@@ -39,6 +39,7 @@ pub fn car_cases() -> Vec<Case> {
         case("`--teacher` below 0", "train --data cora --lambda 1 --entities all --teacher -0.5", nothing),
         case("`--warm-up` that is not a number", "train --data cora --lambda 1 --entities all --warm-up long", nothing),
         case("`--drop-rate 1`", "train --data cora --lambda 1 --regulariser drop-edge --drop-rate 1", nothing),
+        case("The same of messages", "train --data cora --lambda 1 --regulariser drop-message --drop-rate 1", nothing),
         case("Noise whose strength is to be found", "train --data cora --lambda auto --regulariser drop-edge", nothing),
         case(
             "`--edge-sample 0`",

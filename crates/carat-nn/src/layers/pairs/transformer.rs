@@ -1,4 +1,5 @@
-//! Pairs by the Graph Transformer: x_ik . y_jk / sqrt(D), with keys x_i = W_k h_i + b_k and queries y_j = W_q h_j + b_q.
+//! Pairs by the Graph Transformer: x_ik . y_jk / sqrt(D), with keys x_i = W_k h_i + b_k and queries y_j = W_q h_j +
+//! b_q.
 //!
 //! In the softmax over the in-edges of one target the keys' bias cancels. Here it does not.
 

@@ -1,5 +1,5 @@
-//! Attention over projected values: for heads of F / K columns side by side, and where attention is dropped or edges
-//! have features.
+//! Attention over projected values: for heads of F / K columns side by side, and where attention or messages are
+//! dropped or edges have features.
 //!
 //! A head of D columns sums values v_ik = W_k h_i of D columns each. Layers that average heads of F columns save work
 //! if they sum inputs and project the sums ([`Gat`](super::Gat) and its siblings). Here D is F / K, and projecting
