@@ -34,7 +34,13 @@ pub struct BlockConfig {
     /// Share of the attention that is dropped in training.
     pub attention_dropout: f64,
     /// Share of the entries of messages that is dropped in training, each edge and column by itself (DropMessage).
+    /// Model files from before are without it.
+    #[serde(skip_serializing_if = "is_zero")]
     pub message_dropout: f64,
+}
+
+fn is_zero(rate: &f64) -> bool {
+    *rate == 0.0
 }
 
 impl BlockConfig {

@@ -4,7 +4,7 @@ use carat::{Arm, Lambda, TrainConfig, Trainer, score};
 use carat_graph::generators::{PlantedConfig, planted};
 use carat_graph::{Block, Dataset};
 use carat_nn::{
-    Attention, Gat, Layer, LayerShape, LayerState, Network, Parameter, State, TargetState, Targets, Upstream,
+    Attention, Gat, Layer, LayerShape, LayerState, Network, Parameter, Residual, State, TargetState, Targets, Upstream,
 };
 
 fn data() -> Dataset {
@@ -27,6 +27,20 @@ fn validation_and_scores_see_every_edge_and_no_noise() {
         assert!((validation.loss - again.loss).abs() < 1e-6, "{arm}: {validation}, {again}");
         let (plain, _) = trained(&config.lambda(Lambda::new(0.0)));
         assert_ne!(network.parameters(), plain.parameters(), "{arm}");
+    }
+}
+
+/// Model files of networks that drop no messages are as they were.
+#[test]
+fn model_files_name_the_rate_only_where_messages_are_dropped() {
+    let dataset = data();
+    let config = config(Arm::DropMessage).residual(Residual::Add);
+    for (config, is_named) in [(config.clone().lambda(Lambda::new(0.0)), false), (config, true)] {
+        let network = Network::<f32>::new(config.network_for(&dataset), 1).unwrap();
+        let file = network.to_safetensors().unwrap();
+        let read = Network::<f32>::from_safetensors(&file).unwrap();
+        assert_eq!(read.config(), network.config());
+        assert_eq!(String::from_utf8_lossy(&file).contains("message_dropout"), is_named);
     }
 }
 
