@@ -43,7 +43,10 @@ impl Run {
             Some(_) if self.config.regulariser.arm == carat::Arm::Causal => {
                 format!("CAR, lambda {}", self.config.regulariser.lambda)
             }
-            Some(_) => format!("{} control, lambda {}", self.config.regulariser.arm, self.config.regulariser.lambda),
+            Some(car) if car.arm == carat::Arm::EdgePrediction => {
+                format!("{}, lambda {}", car.arm, self.config.regulariser.lambda)
+            }
+            Some(car) => format!("{} control, lambda {}", car.arm, self.config.regulariser.lambda),
         }
     }
 }

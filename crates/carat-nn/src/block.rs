@@ -33,6 +33,14 @@ pub struct BlockConfig {
     pub input_dropout: f64,
     /// Share of the attention that is dropped in training.
     pub attention_dropout: f64,
+    /// Share of the entries of messages that is dropped in training, each edge and column by itself (DropMessage).
+    /// Model files from before are without it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub message_dropout: f64,
+}
+
+fn is_zero(rate: &f64) -> bool {
+    *rate == 0.0
 }
 
 impl BlockConfig {
@@ -43,15 +51,17 @@ impl BlockConfig {
 
     /// Refuses rates of dropout that leave nothing.
     pub(crate) fn check_rates(&self) -> Result<(), SizeError> {
-        let Self { dropout, input_dropout, attention_dropout, .. } = *self;
+        let Self { dropout, input_dropout, attention_dropout, message_dropout, .. } = *self;
         sizes::check_rate("dropout", dropout)?;
         sizes::check_rate("input-dropout", input_dropout)?;
-        sizes::check_rate("attention-dropout", attention_dropout)
+        sizes::check_rate("attention-dropout", attention_dropout)?;
+        sizes::check_rate("drop-rate", message_dropout)
     }
 
     /// Whether training passes differ from predictions.
     pub(crate) fn differs_in_training(&self) -> bool {
-        let Self { norm, dropout, input_dropout, attention_dropout, .. } = *self;
-        norm == Norm::Batch || [dropout, input_dropout, attention_dropout].iter().any(|rate| *rate > 0.0)
+        let Self { norm, dropout, input_dropout, attention_dropout, message_dropout, .. } = *self;
+        let rates = [dropout, input_dropout, attention_dropout, message_dropout];
+        norm == Norm::Batch || rates.iter().any(|rate| *rate > 0.0)
     }
 }

@@ -79,7 +79,20 @@ pub fn gradient_with(
     labels: &[u32],
     on_attention: impl FnMut(&mut dyn Pass<f64>) -> f64,
 ) -> Vec<ParameterCheck> {
-    gradient_of(network, blocks, input, labels, Mode::PREDICTION, on_attention)
+    gradient_of(network, blocks, input, labels, (Mode::PREDICTION, Keep::Deletions), on_attention)
+}
+
+/// As [`gradient_with`], of a training pass with these masks and with [`Keep::Layers`]: the loss may read
+/// [`Pass::pair_scores`].
+pub fn gradient_with_pairs(
+    network: &mut Network<f64>,
+    blocks: &Blocks,
+    input: &Input<f64>,
+    labels: &[u32],
+    masks: Masks,
+    on_pairs: impl FnMut(&mut dyn Pass<f64>) -> f64,
+) -> Vec<ParameterCheck> {
+    gradient_of(network, blocks, input, labels, (Mode::training(masks), Keep::Layers), on_pairs)
 }
 
 /// As [`gradient`], of a training pass with these masks.
@@ -90,7 +103,7 @@ pub fn training_gradient(
     labels: &[u32],
     masks: Masks,
 ) -> Vec<ParameterCheck> {
-    gradient_of(network, blocks, input, labels, Mode::training(masks), attention_loss)
+    gradient_of(network, blocks, input, labels, (Mode::training(masks), Keep::Deletions), attention_loss)
 }
 
 fn gradient_of(
@@ -98,19 +111,19 @@ fn gradient_of(
     blocks: &Blocks,
     input: &Input<f64>,
     labels: &[u32],
-    mode: Mode,
+    (mode, keep): (Mode, Keep),
     mut on_attention: impl FnMut(&mut dyn Pass<f64>) -> f64,
 ) -> Vec<ParameterCheck> {
     let unchanged = network.parameters().to_vec();
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     network.parameters_mut().iter_mut().for_each(|p| *p += rng.random_range(-AWAY..AWAY));
     let mut work = Workspace::default();
-    let mut pass = network.pass(blocks, input, mode, Keep::Deletions, &mut work);
+    let mut pass = network.pass(blocks, input, mode, keep, &mut work);
     on_attention(&mut pass);
     pass.loss_and_gradient(labels);
     let gradient = pass.gradient().to_vec();
     let mut loss = |network: &Network<f64>| {
-        let mut pass = network.pass(blocks, input, mode, Keep::Deletions, &mut work);
+        let mut pass = network.pass(blocks, input, mode, keep, &mut work);
         let rows = pass.scores().chunks_exact(network.config().classes).zip(labels);
         let total: f64 = rows.map(|(scores, &label)| loss::cross_entropy(scores, label as usize)).sum();
         total / labels.len() as f64 + on_attention(&mut pass)

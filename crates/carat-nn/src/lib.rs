@@ -66,8 +66,8 @@ pub use gates::{GatedNetwork, GatedPass};
 pub use gcn::{GcnConfig, GcnNetwork, GcnNorm};
 pub use intervention::{Cut, Deletion};
 pub use layers::{
-    Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, Original,
-    PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,
+    Attention, AttentionKind, Costs, Gat, GatV2, Join, Layer, LayerEdges, LayerPair, LayerShape, LayerState, NodePairs,
+    Original, PairScores, PairedLayer, Products, State, TargetState, Targets, Transformer, Upstream,
 };
 pub use modules::{Activation, Dropout, Masks, Norm, Place, Residual, RowMask};
 pub use network::{Network, NetworkConfig};

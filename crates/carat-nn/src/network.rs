@@ -81,7 +81,8 @@ impl NetworkConfig {
     }
 
     fn attention<T: Real>(&self) -> Box<dyn Attention<T>> {
-        self.arch.attention(self.shape(), self.block.attention_dropout > 0.0)
+        let BlockConfig { attention_dropout, message_dropout, .. } = self.block;
+        self.arch.attention(self.shape(), attention_dropout > 0.0 || message_dropout > 0.0)
     }
 }
 
@@ -158,6 +159,11 @@ impl<T: Real> Network<T> {
     /// The sizes.
     pub fn config(&self) -> NetworkConfig {
         self.config
+    }
+
+    /// Whether its attention can score any pair of nodes, as [`Pass::pair_scores`](crate::Pass::pair_scores) does.
+    pub fn scores_pairs(&self) -> bool {
+        self.attention.as_pair_scores().is_some()
     }
 
     /// Names, shapes and places of the parameters.
@@ -268,8 +274,9 @@ impl<T: Real> Network<T> {
 
     /// A layer with its inputs and the edges of the field.
     pub(crate) fn layer<'a>(&'a self, layer: usize, h: &'a [T], field: Field<'a, T>) -> Layer<'a, T> {
-        let rate = self.config.block.attention_dropout;
-        let dropout = field.mode.masks.and_then(|masks| masks.at(Place::Attention(layer), rate));
+        let BlockConfig { attention_dropout, message_dropout, .. } = self.config.block;
+        let dropout = field.mode.masks.and_then(|masks| masks.at(Place::Attention(layer), attention_dropout));
+        let messages = field.mode.masks.and_then(|masks| masks.at(Place::Messages(layer), message_dropout));
         Layer {
             shape: self.config.shape(),
             parameters: &self.parameters[self.places.layers[layer].clone()],
@@ -277,6 +284,7 @@ impl<T: Real> Network<T> {
             edges: LayerEdges {
                 keys: field.blocks.edge_keys(),
                 features: field.edge_features,
+                messages,
                 dropout,
                 gates: field.gates,
             },

@@ -1,5 +1,7 @@
 //! A forward pass of a network, and what follows from it: class scores, attention, scores without edges, gradients.
 
+use std::sync::Arc;
+
 use carat_graph::{Block, Blocks};
 
 use crate::buffer::Buffer;
@@ -7,7 +9,7 @@ use crate::classifier::Joined;
 use crate::encoder::{Encoded, Input};
 use crate::field::Field;
 use crate::intervention::{Cut, Deletion, Intervention, Rerun};
-use crate::layers::{LayerPair, LayerState, PairedLayer, State, Targets, Upstream};
+use crate::layers::{LayerPair, LayerState, NodePairs, PairScores, PairedLayer, State, Targets, Upstream};
 use crate::loss::ClassWeights;
 use crate::matrix::Matrix;
 use crate::modules::{Backward, Finished, Mode, RowNodes};
@@ -26,6 +28,8 @@ pub enum Keep {
     Gradients,
     /// Every layer's output too, from which deletions start.
     Deletions,
+    /// What gradients need, layer by layer, so that a loss may read scores of pairs of nodes.
+    Layers,
 }
 
 /// A forward pass: class scores and attention of some blocks, and everything that is computed from them.
@@ -45,6 +49,13 @@ pub trait Pass<T: Real> {
     /// Every layer's attention, and a vector for the gradient of a loss on it. The vectors of a fresh pass are empty;
     /// what is put there takes part in [`Pass::loss_and_gradient`].
     fn attention_and_gradients(&mut self) -> Vec<LayerAttention<'_, T>>;
+
+    /// Scores before the softmax of pairs of nodes of a layer's block, whether or not they are edges: pairs x heads.
+    /// For passes with [`Keep::Layers`] of networks for which [`Network::scores_pairs`] is true.
+    fn pair_scores(&self, layer: usize, pairs: &NodePairs) -> Vec<T>;
+
+    /// Sets the gradient of a loss on such scores of one layer. It takes part in [`Pass::loss_and_gradient`].
+    fn set_pair_gradient(&mut self, layer: usize, pairs: Arc<NodePairs>, d_scores: Vec<T>);
 
     /// For every deletion, the class scores of its target, or of its target's graph, without that edge and with all
     /// others; one row each. The pass stays unchanged, except that one made without [`Keep::Deletions`] first computes
@@ -120,15 +131,19 @@ pub(crate) struct Buffers<T> {
     pub(crate) d_scores: Vec<T>,
     /// Per layer, the gradient of a loss on attention with respect to the scores of the first edges.
     d_attention: Vec<Vec<T>>,
+    /// Per layer, the gradient of a loss on scores of pairs of nodes, if there is one.
+    d_pairs: Vec<Option<(Arc<NodePairs>, Vec<T>)>>,
     /// What the last two layers keep where they are computed together.
     pair: State,
 }
 
 impl<T> Buffers<T> {
-    /// Empties the vectors for gradients of losses on attention.
+    /// Empties the vectors for gradients of losses on attention and on scores of pairs.
     pub(crate) fn forget_attention_losses(&mut self, layers: usize) {
         self.d_attention.resize_with(layers, Vec::new);
         self.d_attention.iter_mut().for_each(Vec::clear);
+        self.d_pairs.clear();
+        self.d_pairs.resize_with(layers, || None);
     }
 }
 
@@ -166,7 +181,7 @@ impl<'a, T: Real> NetworkPass<'a, T> {
         keep: Keep,
         work: &'a mut Workspace<T>,
     ) -> Self {
-        let plan = Plan { pair: network.pair(blocks), keep };
+        let plan = Plan { pair: network.pair(blocks).filter(|_| keep != Keep::Layers), keep };
         let mut pass = Self { network, field: Field::new(network.config(), blocks, input, mode), input, plan, work };
         T::forward(&mut pass);
         pass
@@ -231,6 +246,18 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
         layers.map(|(state, gradient)| LayerAttention { block, alpha: &state.targets.alpha, gradient }).collect()
     }
 
+    fn pair_scores(&self, layer: usize, pairs: &NodePairs) -> Vec<T> {
+        assert_eq!(self.plan.keep, Keep::Layers, "the pass has not kept every layer");
+        let Self { network, field, work, .. } = self;
+        let mut scores = vec![T::ZERO; pairs.len() * network.config().heads];
+        network.as_pair_scores().scores(network.layer(layer, &work.buffers.h[layer], *field), pairs, &mut scores);
+        scores
+    }
+
+    fn set_pair_gradient(&mut self, layer: usize, pairs: Arc<NodePairs>, d_scores: Vec<T>) {
+        self.work.buffers.d_pairs[layer] = Some((pairs, d_scores));
+    }
+
     fn scores_without(&mut self, deletions: &[Deletion], scores: &mut Vec<T>) {
         T::scores_without(self, deletions, scores);
     }
@@ -253,6 +280,10 @@ impl<T: Real> Pass<T> for NetworkPass<'_, T> {
 }
 
 impl<T: Real> Network<T> {
+    fn as_pair_scores(&self) -> &dyn PairScores<T> {
+        self.attention.as_pair_scores().expect("callers have asked whether the network scores pairs")
+    }
+
     pub(crate) fn encode(&self, field: Field<'_, T>, input: &Input<T>, buffers: &mut Buffers<T>) {
         let NetworkConfig { hidden, layers, .. } = self.config();
         buffers.h.resize_with(layers + 1, Buffer::default);
@@ -422,6 +453,9 @@ impl<T: Real> Network<T> {
             let d_parameters = &mut gradient[places[l].clone()];
             let state = &mut buffers.states[l];
             self.attention.backward(layer, blocks.layer(l), upstream, state, d_parameters, &mut before[l]);
+            if let Some((pairs, d_scores)) = &buffers.d_pairs[l] {
+                self.as_pair_scores().backward(layer, pairs, d_scores, d_parameters, &mut before[l]);
+            }
             let mut pass = Backward { parameters: self.parameters(), gradient };
             finish.residual_backward(&mut pass, h, d_out, &mut before[l]);
         }

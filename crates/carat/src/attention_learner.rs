@@ -13,7 +13,7 @@ use crate::inputs::check_inputs;
 use crate::learner::{EpochLoss, Learner};
 use crate::metrics::{Predictions, Subset};
 use crate::selection::{Judge, Validation};
-use crate::settings::EntityChoice;
+use crate::settings::{Arm, EntityChoice};
 use crate::stepper::Stepper;
 use crate::stopping::StepTimes;
 use crate::trust::{Trust, of_run};
@@ -60,6 +60,22 @@ pub(crate) fn training_batches<'a>(
     batches.with_unlabelled((0..dataset.num_nodes() as u32).filter(entity).collect())
 }
 
+/// Refuses an arm for which a given network has not what it takes.
+fn check_arm(config: &TrainConfig, network: &Network<f32>) -> Result<(), Error> {
+    let problem = match config.car().map(|car| (car.arm, car.drop_rate)) {
+        Some((Arm::EdgePrediction, _)) if !network.scores_pairs() => {
+            "regulariser edge-prediction scores any two nodes, which this attention kind cannot; implement \
+             Attention::as_pair_scores, or choose another regulariser"
+        }
+        Some((Arm::DropMessage, rate)) if network.config().block.message_dropout != rate => {
+            "regulariser drop-message needs a network that drops messages at drop-rate; make it with the sizes that \
+             TrainConfig::network_for gives"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Config(problem.into()))
+}
+
 impl<'a> AttentionLearner<'a> {
     /// Starts from `network`, whose sizes replace those of the configuration.
     pub(crate) fn new(
@@ -78,6 +94,7 @@ impl<'a> AttentionLearner<'a> {
         config.check()?;
         check_inputs(sizes, dataset)?;
         check_classes(sizes.classes, dataset)?;
+        check_arm(&config, &network)?;
         let [train, validation] = [&split.train, &split.val].map(|entities| labels_of(dataset, entities));
         let judge = Judge::new(&config, sizes.classes, &train, &validation);
         Ok(Self {
@@ -114,11 +131,11 @@ impl Learner for AttentionLearner<'_> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error> {
         let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
-        let Self { batches, stepper, config, .. } = self;
+        let Self { dataset, batches, stepper, config, .. } = self;
         stepper.engine.set_learning_rate(config.learning_rate(epoch));
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
-            let loss = stepper.step(batch, epoch)?;
+            let loss = stepper.step(dataset.graph(), batch, epoch)?;
             total += loss.prediction * batch.labels.len() as f64;
             causal += loss.causal * batch.labels.len() as f64;
             targets += batch.labels.len();

@@ -5,7 +5,7 @@ mod roofline;
 
 use std::time::{Duration, Instant};
 
-use carat_graph::{Dataset, Split};
+use carat_graph::{Dataset, Graph, Split};
 use carat_nn::Network;
 use serde::Serialize;
 
@@ -50,13 +50,16 @@ pub fn step(
     config.check()?;
     config.task_for(dataset)?;
     config.is_attention()?;
-    let sizes = config.network_for(dataset);
     let plain = config.clone().lambda(Lambda::new(0.0));
-    let mut steppers = vec![Stepper::new(dataset, split, &plain, Network::new(sizes, config.seed)?, Vec::new())];
+    let sizes = plain.network_for(dataset);
+    let stepper = |config: &TrainConfig| {
+        let network = Network::new(config.network_for(dataset), config.seed)?;
+        Ok::<Stepper, Error>(Stepper::new(dataset, split, config, network, Vec::new()))
+    };
+    let mut steppers = vec![stepper(&plain)?];
     if config.car().is_some() {
         // After any warm-up from the first step on.
-        let warm = config.clone().warm_up(0);
-        steppers.push(Stepper::new(dataset, split, &warm, Network::new(sizes, config.seed)?, Vec::new()));
+        steppers.push(stepper(&config.clone().warm_up(0))?);
     }
     let mut samples = Samples { times: vec![Vec::new(); steppers.len()], hand_overs: Vec::new() };
     let (mut nodes, mut edges) = (0, 0);
@@ -64,10 +67,10 @@ pub fn step(
         nodes = plain.blocks.nodes().len();
         edges = plain.blocks.edge_ids().len();
         if config.car().is_none_or(|car| car.entities == EntityChoice::Train) {
-            time_steps(&mut steppers, [plain, plain], least, time, &mut samples)?;
+            time_steps(dataset.graph(), &mut steppers, [plain, plain], least, time, &mut samples)?;
         } else {
             training_batches(dataset, split, config, sizes).for_each(1, |regularised| {
-                time_steps(&mut steppers, [plain, regularised], least, time, &mut samples)?;
+                time_steps(dataset.graph(), &mut steppers, [plain, regularised], least, time, &mut samples)?;
                 Ok::<bool, Error>(false)
             })?;
         }
@@ -99,11 +102,12 @@ struct Samples {
 /// The length of a turn, in which only one stepper runs.
 const STRETCH: Duration = Duration::from_millis(25);
 
-/// Steps of each stepper on its batch, in turns, until there are enough.
+/// Steps of each stepper on its batch of the graph, in turns, until there are enough.
 ///
 /// A turn has several steps, and its first does not count: in a training run the caches hold data of the same network
 /// from the step before, and not of another one.
 fn time_steps(
+    graph: &Graph,
     steppers: &mut [Stepper],
     batches: [&Batch; 2],
     least: usize,
@@ -122,7 +126,7 @@ fn time_steps(
             while turn.elapsed() < STRETCH {
                 let step = Instant::now();
                 taken[at] += 1;
-                stepper.step(batches[at], taken[at])?;
+                stepper.step(graph, batches[at], taken[at])?;
                 let took = step.elapsed();
                 // A step that fills its turn by itself moves more than caches hold.
                 if taken[at] > warm_up && (!first || took >= STRETCH) {

@@ -7,7 +7,7 @@ mod splits;
 use std::path::Path;
 
 use carat_graph::{DataError, Dataset, EdgeFeatures};
-use carat_nn::NetworkConfig;
+use carat_nn::{BlockConfig, NetworkConfig};
 
 use crate::settings::{Arm, NetworkSettings, RegulariserSettings};
 use crate::{Error, ModelKind, TrainConfig};
@@ -41,7 +41,9 @@ impl TrainConfig {
     /// Sizes of the network for data of this many features and classes, whose edges have no features.
     pub fn sizes(&self, features: usize, classes: usize) -> NetworkConfig {
         let NetworkSettings { arch, hidden, heads, layers } = self.network;
-        NetworkConfig { arch, features, hidden, heads, layers, classes, edge_features: 0, block: self.block.config() }
+        let message_dropout = self.car().filter(|car| car.arm == Arm::DropMessage).map_or(0.0, |car| car.drop_rate);
+        let block = BlockConfig { message_dropout, ..self.block.config() };
+        NetworkConfig { arch, features, hidden, heads, layers, classes, edge_features: 0, block }
     }
 
     /// Sizes of the network for this data.
@@ -57,10 +59,11 @@ impl TrainConfig {
         !lambda.is_zero() && *arm != Arm::None && self.model == ModelKind::Attention
     }
 
-    /// The regulariser's settings, with a strength for every layer; `None` where nothing is regularised.
+    /// The regulariser's settings, with a strength for every layer and with what it does not read at its default;
+    /// `None` where nothing is regularised.
     pub fn car(&self) -> Option<RegulariserSettings> {
         let lambda = self.regulariser.lambda.over_layers(self.network.layers);
-        self.is_regularised().then(|| RegulariserSettings { lambda, ..self.regulariser.clone() })
+        self.is_regularised().then(|| RegulariserSettings { lambda, ..self.regulariser.clone().without_unread() })
     }
 }
 

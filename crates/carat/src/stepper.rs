@@ -1,10 +1,12 @@
 //! Training steps of an attention network: an engine and, where attention is regularised, the regulariser.
 
-use carat_graph::{Dataset, Split};
+use std::borrow::Cow;
+
+use carat_graph::{Dataset, Graph, Split};
 use carat_nn::{CpuEngine, Engine, Keep, Masks, Network};
 
 use crate::batches::{Batch, batch_seed};
-use crate::car::{Entities, Regulariser, Step};
+use crate::car::{DropEdge, Entities, Regulariser, Step};
 use crate::{Error, TrainConfig, threads};
 
 /// Takes training steps.
@@ -12,6 +14,7 @@ use crate::{Error, TrainConfig, threads};
 pub(crate) struct Stepper {
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) regulariser: Option<Regulariser<f32>>,
+    drop_edge: Option<DropEdge>,
     /// What a training entity counts in the loss, by its class; empty where all count 1.
     class_weights: Vec<f64>,
     seed: u64,
@@ -41,30 +44,36 @@ impl Stepper {
         network: Network<f32>,
         class_weights: Vec<f64>,
     ) -> Self {
-        let regulariser = config.car().map(|car| {
+        let car = config.car();
+        let drop_edge = car.as_ref().and_then(DropEdge::new);
+        let regulariser = car.filter(|car| !car.arm.is_noise()).map(|car| {
             let labels = split.train.iter().filter_map(|&n| Some((n, dataset.labels().get(n)?)));
             let sizes = [dataset.num_entities(), dataset.graph().num_edges()];
             Regulariser::new(car, Entities::new(sizes, network.config().classes, labels), config.seed)
         });
         let engine = Box::new(CpuEngine::new(network, config.optimiser.adam()));
-        Self { engine, regulariser, class_weights, seed: config.seed }
+        Self { engine, regulariser, drop_edge, class_weights, seed: config.seed }
     }
 
-    /// One step on one batch.
-    pub(crate) fn step(&mut self, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
-        let Self { engine, regulariser, class_weights, seed } = self;
+    /// One step on one batch of `graph`.
+    pub(crate) fn step(&mut self, graph: &Graph, batch: &Batch, epoch: usize) -> Result<StepLoss, Error> {
+        let Self { engine, regulariser, drop_edge, class_weights, seed } = self;
         let Batch { blocks, input, labels, number } = batch;
         threads::keep_awake(|| {
             let keep = regulariser.as_ref().map_or(Keep::Gradients, Regulariser::keep);
             let masks = Masks::new(batch_seed(*seed ^ MASKS, epoch, *number), 0);
-            let mut pass = engine.training_pass(blocks, input, masks, keep);
+            let (blocks, input) = match drop_edge {
+                Some(drop_edge) => drop_edge.apply(graph, blocks, input, masks),
+                None => (Cow::Borrowed(blocks), Cow::Borrowed(input)),
+            };
+            let mut pass = engine.training_pass(&blocks, &input, masks, keep);
             let in_loss = match &regulariser {
-                Some(regulariser) => regulariser.labels_in_loss(blocks, labels, epoch),
+                Some(regulariser) => regulariser.labels_in_loss(&blocks, labels, epoch),
                 None => labels.into(),
             };
             let causal = regulariser.as_mut().map_or(0.0, |regulariser| {
                 let seed = batch_seed(*seed ^ DRAWS, epoch, *number);
-                regulariser.apply(&mut *pass, Step { labels, epoch, seed }, |pass| {
+                regulariser.apply(&mut *pass, graph, Step { labels, epoch, seed }, |pass| {
                     pass.weighted_loss_and_gradient(&in_loss, class_weights);
                 })
             });

@@ -21,7 +21,7 @@ fn causal_losses(run: &Path) -> Vec<f64> {
 
 /// Every way through the regulariser's code: where targets come from, how effects are computed, what attention is
 /// compared with, and how a step's edges come about.
-const WAYS: [&str; 14] = [
+const WAYS: [&str; 22] = [
     "--lambda 1",
     "--lambda 1 --rounds all",
     "--lambda 1 --interventions rounds --loss-floor 0.1",
@@ -36,6 +36,14 @@ const WAYS: [&str; 14] = [
     "--lambda 1 --entities all --warm-up 1",
     "--lambda 1 --entities all --warm-up 1 --target distribution --batch-size 40",
     "--lambda 1 --entities all --warm-up 1 --batch-size 40 --fanout 4,3",
+    "--lambda 1 --regulariser drop-edge",
+    "--lambda 1 --regulariser drop-edge --drop-rate 0.5 --batch-size 40 --fanout 4,3 --self-loops",
+    "--lambda 1 --regulariser drop-message",
+    "--lambda 1 --regulariser drop-message --drop-rate 0.5 --join concat --batch-size 40 --fanout 4,3",
+    "--lambda 1 --regulariser edge-prediction",
+    "--lambda 0.5,2 --regulariser edge-prediction --entities all --edge-sample 1 --negative-ratio 2",
+    "--lambda auto --regulariser edge-prediction --batch-size 40 --fanout 4,3 --join concat --residual linear",
+    "--lambda 1 --regulariser edge-prediction --undirected --self-loops",
 ];
 
 #[test]
@@ -53,8 +61,9 @@ fn every_way_gives_the_same_bits_for_any_number_of_threads() {
             assert_eq!(metrics(run), metrics(&runs[0]), "{way}");
         }
         let warm_up = usize::from(way.contains("warm-up"));
+        let is_noise = way.contains("drop-");
         for (epoch, loss) in causal_losses(&runs[0]).into_iter().enumerate() {
-            assert_eq!(loss > 0.0, epoch >= warm_up, "{way}, epoch {}: {loss}", epoch + 1);
+            assert_eq!(loss > 0.0, epoch >= warm_up && !is_noise, "{way}, epoch {}: {loss}", epoch + 1);
         }
         models.push(model(&runs[0]));
     }
@@ -87,7 +96,16 @@ fn a_regularised_run_differs_from_its_baseline_in_nothing_but_the_regulariser() 
     let flags = "--hidden 16 --heads 2 --epochs 12 --patience 12 --protocol paper";
     let (plain, summary) = train(folder.path(), &graph, "plain", flags);
     assert!(causal_losses(&plain).iter().all(|loss| *loss == 0.0));
-    for off in ["--lambda 0", "--lambda 0,0 --entities all", "--lambda 5 --regulariser none"] {
+    let drop_edge = "--regulariser drop-edge --drop-rate";
+    for off in [
+        "--lambda 0",
+        "--lambda 0,0 --entities all",
+        "--lambda 5 --regulariser none",
+        "--lambda 0 --regulariser edge-prediction",
+        &format!("--lambda 0 {drop_edge} 0.5"),
+        &format!("--lambda 1 --entities all {drop_edge} 0"),
+        "--lambda 1 --regulariser drop-message --drop-rate 0",
+    ] {
         let name = off.replace(' ', "");
         let (run, _) = train(folder.path(), &graph, &name, &format!("{flags} {off}"));
         assert_eq!(model(&run), model(&plain), "{off}");

@@ -76,6 +76,21 @@ mod tests {
     }
 
     #[test]
+    fn an_arm_without_targets_reads_its_own_settings_alone() {
+        let config = TrainConfig::default().lambda(Lambda::new(1.0)).arm(Arm::DropEdge);
+        let method = Method::of(&config).unwrap();
+        assert_eq!((method.label(), method.is_causal()), ("regulariser drop-edge".into(), false));
+        let others = config.clone().rounds(Rounds::All).temperature(1.0).entities(EntityChoice::All).edge_sample(0.5);
+        assert_eq!(Method::of(&others), Some(method.clone()));
+        assert_ne!(Method::of(&config.drop_rate(0.5)), Some(method));
+        let supergat = TrainConfig::default().lambda(Lambda::new(1.0)).arm(Arm::EdgePrediction);
+        let method = Method::of(&supergat).unwrap();
+        assert_eq!(Method::of(&supergat.clone().drop_rate(0.5).warm_up(3).cross_fit(4)), Some(method.clone()));
+        assert_ne!(Method::of(&supergat.clone().entities(EntityChoice::All)), Some(method.clone()));
+        assert_ne!(Method::of(&supergat.negative_ratio(1.0)), Some(method));
+    }
+
+    #[test]
     fn a_control_does_not_read_what_bounds_effects() {
         let causal = Method::transductive(Arm::Causal, 1.0);
         assert_ne!(causal, Method::transductive(Arm::Causal, 2.0));

@@ -137,6 +137,26 @@ mod tests {
         assert_eq!(pairing.pairs[0].before.outcome.figures.test.loss, Some(1.2));
     }
 
+    #[test]
+    fn every_arm_pairs_with_the_plain_run_and_with_every_other() {
+        let arms = Arm::ALL.into_iter().filter(|arm| *arm != Arm::None);
+        let mut runs = vec![baseline("a", 10, 2.0)];
+        runs.extend(arms.clone().map(|arm| {
+            let mut run = regularised("a", 10, 1.0, 1.5);
+            run.config.regulariser.arm = arm;
+            run
+        }));
+        let runs: Vec<&Run> = runs.iter().collect();
+        for arm in arms {
+            let other = Method::paper();
+            for against in [Opponent::Baseline, Opponent::Method(&other)] {
+                let pairing = Pairing::of(&runs, &Method::arm(arm), against);
+                assert_eq!((pairing.pairs.len(), pairing.unpaired), (1, 0), "{arm}");
+                assert_eq!(pairing.pairs[0].after.config.regulariser.arm, arm);
+            }
+        }
+    }
+
     /// Values of flags. Every setting accepts one of them.
     const TEXTS: [&str; 26] = [
         "true",

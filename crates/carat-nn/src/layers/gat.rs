@@ -15,9 +15,10 @@ use carat_graph::Block;
 use pulp::Simd;
 
 use super::gat_pair::GatPair;
+use super::pairs::GatPairs;
 use super::{
-    Attention, Costs, Layer, LayerPair, LayerShape, LayerState, Products, State, TargetState, Targets, Upstream,
-    per_head,
+    Attention, Costs, Layer, LayerPair, LayerShape, LayerState, PairScores, Products, State, TargetState, Targets,
+    Upstream, per_head,
 };
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
@@ -150,6 +151,10 @@ impl<T: Real> Attention<T> for Gat {
 
     fn as_costs(&self) -> Option<&dyn Costs> {
         Some(self)
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&GatPairs)
     }
 }
 

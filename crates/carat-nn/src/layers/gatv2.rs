@@ -13,7 +13,10 @@
 use pulp::Simd;
 
 use super::gat::SCORE_SLOPE;
-use super::{Attention, Costs, Layer, LayerShape, LayerState, Original, State, TargetState, Targets, Upstream};
+use super::pairs::GatV2Pairs;
+use super::{
+    Attention, Costs, Layer, LayerShape, LayerState, Original, PairScores, State, TargetState, Targets, Upstream,
+};
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
 use crate::kernels::additive::{HeadColumns, SourceSide, TargetSide};
@@ -176,6 +179,10 @@ impl<T: Real> Attention<T> for GatV2 {
 
     fn as_costs(&self) -> Option<&dyn Costs> {
         Some(self)
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&GatV2Pairs)
     }
 }
 

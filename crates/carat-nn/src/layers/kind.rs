@@ -38,9 +38,9 @@ kinds! {
 }
 
 impl AttentionKind {
-    /// The layer itself, for layers of this shape, with or without dropout of attention. Both have the same parameters;
-    /// one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout) and
-    /// [`LayerEdges::gates`](super::LayerEdges::gates).
+    /// The layer itself, for layers of this shape, with or without dropout of attention or messages. Both have the same
+    /// parameters; one made without dropout ignores [`LayerEdges::dropout`](super::LayerEdges::dropout),
+    /// [`LayerEdges::messages`](super::LayerEdges::messages) and [`LayerEdges::gates`](super::LayerEdges::gates).
     pub fn attention<T: Real>(self, shape: LayerShape, dropout: bool) -> Box<dyn Attention<T>> {
         T::attention(self, shape, dropout)
     }

@@ -8,6 +8,7 @@ mod gat_pair;
 mod gatv2;
 mod kind;
 mod optional;
+mod pairs;
 mod per_head;
 mod projected;
 mod state;
@@ -24,6 +25,7 @@ pub(crate) use gat::SCORE_SLOPE;
 pub use gatv2::GatV2;
 pub use kind::AttentionKind;
 pub use optional::{Costs, LayerPair, PairedLayer, Products};
+pub use pairs::{NodePairs, PairScores};
 pub use state::{LayerState, State, TargetState};
 pub use targets::{Original, Targets};
 pub use transformer::Transformer;
@@ -92,6 +94,9 @@ pub struct LayerEdges<'a, T> {
     pub keys: &'a [u32],
     /// Features of every edge: rows of [`LayerShape::edge_features`].
     pub features: &'a [T],
+    /// In training, which entries of messages are dropped: the mask of edge e and column c of its K x D values is that
+    /// of row `keys[e]` and column c.
+    pub messages: Option<Dropout>,
     /// In training, which attention is dropped: the mask of edge e and head k is that of row `keys[e]` and column k. A
     /// dropped edge keeps its attention, but adds nothing to the output.
     pub dropout: Option<Dropout>,
@@ -101,7 +106,7 @@ pub struct LayerEdges<'a, T> {
 
 impl<T> Default for LayerEdges<'_, T> {
     fn default() -> Self {
-        Self { keys: &[], features: &[], dropout: None, gates: &[] }
+        Self { keys: &[], features: &[], messages: None, dropout: None, gates: &[] }
     }
 }
 
@@ -136,7 +141,7 @@ impl<T: Real> Upstream<'_, T> {
 /// never from [`Layer::h`], because the two differ once an edge is deleted. And `backward` takes gradients through
 /// [`Upstream::through_softmax`].
 ///
-/// Traits of their own describe what only some kinds can do. The last three methods return them.
+/// Traits of their own describe what only some kinds can do. The last four methods return them.
 ///
 /// `crates/carat/examples/own_attention.rs` implements a kind in one file, [`crate::toolkit`] has tools for most kinds,
 /// and [`crate::check`] finds mistakes in one.
@@ -172,6 +177,11 @@ pub trait Attention<T: Real>: fmt::Debug + Send + Sync {
 
     /// Products of outputs without the outputs, if the kind supports them.
     fn as_products(&self) -> Option<&dyn Products<T>> {
+        None
+    }
+
+    /// Scores of any pairs of nodes, if the kind supports that.
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
         None
     }
 

@@ -18,7 +18,10 @@
 use carat_graph::Block;
 use pulp::Simd;
 
-use super::{Attention, Costs, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream, per_head};
+use super::pairs::TransformerPairs;
+use super::{
+    Attention, Costs, Layer, LayerShape, LayerState, PairScores, State, TargetState, Targets, Upstream, per_head,
+};
 use crate::buffer::Buffer;
 use crate::cost::{Cost, LayerSizes};
 use crate::kernels::aggregate::{self, Gradients, OriginalSums, Saved, Score, Shape, SourceGradient};
@@ -267,6 +270,10 @@ impl<T: Real> Attention<T> for Transformer {
 
     fn as_costs(&self) -> Option<&dyn Costs> {
         Some(self)
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&TransformerPairs)
     }
 }
 

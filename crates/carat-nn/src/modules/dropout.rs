@@ -40,6 +40,10 @@ pub enum Place {
     Attention(usize),
     /// A layer's output.
     Layer(usize),
+    /// The edges of all layers: column 0 of an edge's row.
+    Edges,
+    /// A layer's messages: the columns of all heads side by side in an edge's row.
+    Messages(usize),
 }
 
 impl Place {
@@ -49,6 +53,8 @@ impl Place {
             Self::Encoder => 1,
             Self::Attention(layer) => 2 + 2 * layer as u64,
             Self::Layer(layer) => 3 + 2 * layer as u64,
+            Self::Edges => u64::MAX,
+            Self::Messages(layer) => u64::MAX - 1 - layer as u64,
         }
     }
 }

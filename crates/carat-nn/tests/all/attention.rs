@@ -1,4 +1,4 @@
-//! Layers with heads side by side, edge features and dropout of attention: gradients, deletions, threads.
+//! Layers with heads side by side, edge features, and dropout of attention and messages: gradients, deletions, threads.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ struct Case<T> {
     blocks: Blocks,
     features: Vec<T>,
     dropout: Option<Dropout>,
+    messages: Option<Dropout>,
     parameters: Vec<T>,
     h: Vec<T>,
     /// Gradients of the outputs and, of the first edges, of attention.
@@ -51,6 +52,7 @@ impl<T: Real> Case<T> {
         rng: &mut ChaCha8Rng,
     ) -> Self {
         let dropout = Masks::new(3, 9).at(Place::Attention(1), rate);
+        let messages = Masks::new(3, 9).at(Place::Messages(1), rate / 2.0);
         let attention: Arc<dyn Attention<T>> = Arc::from(kind.attention::<T>(shape, dropout.is_some()));
         let block = blocks.layer(0);
         let count = attention.parameters(shape).iter().map(|parameter| parameter.len()).sum();
@@ -60,6 +62,7 @@ impl<T: Real> Case<T> {
             attention,
             features: values(rng, block.num_edges() * shape.edge_features),
             dropout,
+            messages,
             parameters: values(rng, count),
             h: values(rng, block.num_sources() * shape.width),
             d_out: values(rng, block.num_targets() * shape.width),
@@ -69,8 +72,9 @@ impl<T: Real> Case<T> {
     }
 
     fn layer(&self) -> Layer<'_, T> {
-        let (keys, features, dropout) = (self.blocks.edge_keys(), &self.features[..], self.dropout);
-        let edges = LayerEdges { keys, features, dropout, ..LayerEdges::default() };
+        let Self { blocks, features, dropout, messages, .. } = self;
+        let keys = blocks.edge_keys();
+        let edges = LayerEdges { keys, features, dropout: *dropout, messages: *messages, ..LayerEdges::default() };
         Layer { shape: self.shape, parameters: &self.parameters, h: &self.h, edges }
     }
 
@@ -241,6 +245,70 @@ proptest! {
     }
 }
 
+/// The outputs by their definition: every message of its own, entry by entry, times its attention.
+#[test]
+fn messages_are_dropped_entry_by_entry() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for (kind, join) in AttentionKind::ALL.into_iter().flat_map(|kind| Join::ALL.map(|join| (kind, join))) {
+        for (edge_features, rate) in [(0, 0.0), (2, 0.0), (2, 0.6)] {
+            let shape = LayerShape { width: 6, heads: 2, join, edge_features };
+            let mut case = Case::<f64>::new(kind, shape, 0.6, blocks(&mut rng, false), 0, &mut rng);
+            case.dropout = case.dropout.filter(|_| rate > 0.0);
+            let messages = case.messages.unwrap();
+            let (found, state) = case.forward();
+            let layout = case.attention.parameters(shape);
+            let named = |name: &str| {
+                let at = layout.iter().position(|parameter| parameter.name == name)?;
+                let start: usize = layout[..at].iter().map(|parameter| parameter.len()).sum();
+                Some(&case.parameters[start..start + layout[at].len()])
+            };
+            let projection = ["lin.weight", "lin_l.weight", "lin_value.weight"].into_iter().find_map(named).unwrap();
+            let bias = ["lin_l.bias", "lin_value.bias"].into_iter().find_map(named);
+            let of_edges = named("lin_edge.weight").filter(|_| kind == AttentionKind::Transformer);
+            let (block, columns) = (case.blocks.layer(0), shape.head_width());
+            // What a node has without in-edges.
+            let all: Vec<u32> = (0..block.num_edges() as u32).collect();
+            let alone = Case {
+                blocks: case.blocks.without(&all),
+                features: vec![],
+                what: String::new(),
+                attention: case.attention.clone(),
+                parameters: case.parameters.clone(),
+                h: case.h.clone(),
+                d_out: case.d_out.clone(),
+                d_alpha: vec![],
+                ..case
+            };
+            let (mut expected, _) = alone.forward();
+            let mut dropped = 0;
+            for j in 0..block.num_targets() {
+                for e in block.offsets()[j]..block.offsets()[j + 1] {
+                    let key = case.blocks.edge_keys()[e];
+                    let h = &case.h[block.sources()[e] as usize * 6..][..6];
+                    for c in 0..2 * columns {
+                        let dot = |weight: &[f64], x: &[f64]| {
+                            x.iter().zip(&weight[c * x.len()..]).map(|(x, w)| x * w).sum::<f64>()
+                        };
+                        let features = &case.features[e * edge_features..(e + 1) * edge_features];
+                        let value = dot(projection, h)
+                            + bias.map_or(0.0, |bias| bias[c])
+                            + of_edges.map_or(0.0, |weight| dot(weight, features));
+                        let k = c / columns;
+                        let kept: f64 = messages.row(key).factor(c as u32);
+                        dropped += usize::from(kept == 0.0);
+                        let alpha = state.targets.alpha[e * 2 + k]
+                            * case.dropout.map_or(1.0, |mask| mask.row(key).factor(k as u32));
+                        let (share, place) = if join == Join::Mean { (0.5, c % columns) } else { (1.0, c) };
+                        expected[j * 6 + place] += share * alpha * kept * value;
+                    }
+                }
+            }
+            assert!(dropped > 0 && dropped < block.num_edges() * 2 * columns);
+            close(&found, &expected, &case.what);
+        }
+    }
+}
+
 /// Deletes every edge: with the original's results at hand, without them, and by a layer on blocks without the edge.
 fn check_deletions(case: &Case<f64>) {
     let (LayerShape { width, edge_features, .. }, block) = (case.shape, case.blocks.layer(0));
@@ -338,6 +406,7 @@ fn layers_equal_pyg() {
                     blocks: blocks.clone(),
                     features: if edge_features > 0 { golden.floats("edge_attr") } else { vec![] },
                     dropout,
+                    messages: None,
                     parameters: parameters.collect(),
                     h: golden.floats("h"),
                     d_out: golden.floats("d_out"),

@@ -19,9 +19,11 @@ fn blocks_settings() -> impl Strategy<Value = BlockConfig> {
         select(&[ClassifierInput::Skip, ClassifierInput::Last][..]),
     );
     let rate = || select(&[0.0, 0.3, 0.6][..]);
-    (words, rate(), rate(), rate()).prop_map(|(words, dropout, input_dropout, attention_dropout)| {
+    let rates = (rate(), rate(), rate(), rate());
+    (words, rates).prop_map(|(words, (dropout, input_dropout, attention_dropout, message_dropout))| {
         let (residual, norm, activation, join, classifier) = words;
-        BlockConfig { residual, norm, activation, join, classifier, dropout, input_dropout, attention_dropout }
+        let words = BlockConfig { residual, norm, activation, join, classifier, ..BlockConfig::default() };
+        BlockConfig { dropout, input_dropout, attention_dropout, message_dropout, ..words }
     })
 }
 

@@ -11,13 +11,14 @@
 
 use std::borrow::Cow;
 
-use carat_graph::Blocks;
+use carat_graph::{Blocks, Graph};
 use carat_nn::{Deletion, Keep, Pass, Real, loss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::choice::{Independence, draw, edges_in_turn, every_edge};
+use super::edge_prediction::EdgePrediction;
 use super::effect::{distribution, exponent};
 use super::folds::Folds;
 use super::memory::Memory;
@@ -70,6 +71,29 @@ struct Entity {
     is_measured: bool,
 }
 
+/// What a step is pulled towards.
+enum Goal {
+    Attention(AttentionTargets),
+    Edges(EdgePrediction),
+}
+
+impl Goal {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Attention(targets) => targets.is_empty(),
+            Self::Edges(edges) => edges.is_empty(),
+        }
+    }
+
+    /// Its loss; leaves the gradient, each layer's times its lambda, in the pass.
+    fn pull<T: Real>(&self, pass: &mut dyn Pass<T>, lambda: &[f64]) -> f64 {
+        match self {
+            Self::Attention(targets) => targets.pull(pass, lambda),
+            Self::Edges(edges) => edges.pull(pass, lambda),
+        }
+    }
+}
+
 /// Whether an arm deletes edges and looks at what happens.
 fn measures(arm: Arm) -> bool {
     matches!(arm, Arm::Causal | Arm::Vote)
@@ -98,7 +122,7 @@ pub struct Regulariser<T> {
 impl<T: Real> Regulariser<T> {
     /// A regulariser for one run; `seed` deals out the folds.
     pub fn new(config: RegulariserSettings, training: Entities, seed: u64) -> Self {
-        let teacher = (config.entities == EntityChoice::All)
+        let teacher = (config.arm.has_targets() && config.entities == EntityChoice::All)
             .then(|| Teacher::new(training.labels.len(), training.classes, config.teacher));
         let folds = Folds::new(config.cross_fit, seed);
         let remembers = measures(config.arm) && (config.memory > 0.0 || folds.is_some());
@@ -159,38 +183,49 @@ impl<T: Real> Regulariser<T> {
 
     /// What a forward pass must keep: more where edges are deleted one by one.
     pub(crate) fn keep(&self) -> Keep {
-        let deletes = self.config.arm == Arm::Causal && self.config.interventions == Interventions::Exact;
-        if deletes { Keep::Deletions } else { Keep::Gradients }
+        match (self.config.arm, self.config.interventions) {
+            (Arm::Causal, Interventions::Exact) => Keep::Deletions,
+            (Arm::EdgePrediction, _) => Keep::Layers,
+            _ => Keep::Gradients,
+        }
     }
 
-    /// L_c of a forward pass; leaves its gradient (times lambda) in the pass. `prediction` computes the gradient of the
-    /// pass's other loss together with what is there; a strength that follows the gradients needs it.
+    /// L_c of a forward pass over blocks of `graph`; leaves its gradient (times lambda) in the pass. `prediction`
+    /// computes the gradient of the pass's other loss together with what is there; a strength that follows the
+    /// gradients needs it.
     pub(crate) fn apply(
         &mut self,
         pass: &mut dyn Pass<T>,
+        graph: &Graph,
         step: Step<'_>,
         mut prediction: impl FnMut(&mut dyn Pass<T>),
     ) -> f64 {
-        let targets = self.targets(pass, step);
+        let goal = match self.config.arm {
+            Arm::EdgePrediction => {
+                let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
+                Goal::Edges(EdgePrediction::draw(pass.blocks(), graph, &self.config, &mut rng))
+            }
+            _ => Goal::Attention(self.targets(pass, step)),
+        };
         let lambda = self.config.lambda.values();
-        let Some(strength) = &mut self.strength else { return targets.pull(pass, lambda) };
-        if !targets.is_empty() && strength.is_due() {
+        let Some(strength) = &mut self.strength else { return goal.pull(pass, lambda) };
+        if !goal.is_empty() && strength.is_due() {
             prediction(pass);
             self.prediction.clear();
             self.prediction.extend_from_slice(pass.gradient());
-            targets.pull(pass, lambda);
+            goal.pull(pass, lambda);
             prediction(pass);
             strength.observe(&self.prediction, pass.gradient());
         }
         let current = strength.lambda();
-        targets.pull(pass, &lambda.iter().map(|lambda| lambda * current).collect::<Vec<f64>>())
+        goal.pull(pass, &lambda.iter().map(|lambda| lambda * current).collect::<Vec<f64>>())
     }
 
     /// What the attention of a forward pass is pulled towards. Empty for an arm without targets and during the warm-up.
     pub fn targets(&mut self, pass: &mut dyn Pass<T>, step: Step<'_>) -> AttentionTargets {
         let entities = self.entities(pass, step);
         let warming_up = self.config.entities == EntityChoice::All && step.epoch <= self.config.warm_up;
-        if entities.is_empty() || self.config.arm == Arm::None || warming_up {
+        if entities.is_empty() || !self.config.arm.has_targets() || warming_up {
             return AttentionTargets::default();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(step.seed);
@@ -224,7 +259,7 @@ impl<T: Real> Regulariser<T> {
             (Arm::Causal, Interventions::Exact) => self.exact(pass, &entities, &deletions),
             (Arm::Causal, Interventions::Rounds) => self.in_rounds(pass, &entities, rounds),
             (Arm::Vote, _) => self.by_vote(pass.blocks(), &entities, &deletions),
-            (Arm::Random | Arm::Constant | Arm::None, _) => vec![0.0; deletions.len()],
+            _ => vec![0.0; deletions.len()],
         };
         if let Some(memory) = &mut self.memory {
             let ids = pass.blocks().edge_ids();
@@ -345,8 +380,8 @@ impl<T: Real> Regulariser<T> {
         let effects = chosen.par_iter().zip(differences).with_min_len(64).map(|(&(deletion, share), &difference)| {
             let degree = entities.of(&deletion).edges as usize;
             let c = match self.config.arm {
-                Arm::Random | Arm::Constant | Arm::None => 0.5,
                 Arm::Causal | Arm::Vote => effect.target(difference, exponent(&self.config, degree), temperature),
+                _ => 0.5,
             };
             EdgeTarget { deletion, c, share }
         });
@@ -372,8 +407,8 @@ impl<T: Real> Regulariser<T> {
             let degree = block.in_neighbours(deletion.target as usize).len();
             exponents[deletion.edge as usize] = match self.config.arm {
                 Arm::Random => rng.random_range(-clamp..=clamp),
-                Arm::Constant | Arm::None => 0.0,
                 Arm::Causal | Arm::Vote => exponent(&self.config, degree) * difference,
+                _ => 0.0,
             };
         }
         let nodes = entities.list.iter().filter_map(|entity| {

@@ -30,6 +30,14 @@ pub(super) fn below_one(name: &str, value: &f64, _: &TrainConfig) -> Result<(), 
     refused(format!("{name} must be at least 0 and below 1, and {value} is not"))
 }
 
+/// A share that is not nothing.
+pub(super) fn share(name: &str, value: &f64, _: &TrainConfig) -> Result<(), Error> {
+    if *value > 0.0 && *value <= 1.0 {
+        return Ok(());
+    }
+    refused(format!("{name} must be above 0 and at most 1, and {value} is not"))
+}
+
 pub(super) fn at_least_one(name: &str, value: &usize, _: &TrainConfig) -> Result<(), Error> {
     if *value == 0 { refused(format!("{name} must be at least 1")) } else { Ok(()) }
 }
@@ -50,6 +58,12 @@ pub(super) fn clamp(name: &str, value: &f64, config: &TrainConfig) -> Result<(),
 }
 
 pub(super) fn lambda(_: &str, value: &Lambda, config: &TrainConfig) -> Result<(), Error> {
+    let arm = config.regulariser.arm;
+    if arm.is_noise() && (value.is_auto() || value.values().len() > 1) {
+        return refused(format!(
+            "regulariser {arm} adds no loss that lambda could weigh; give lambda 1 to switch it on, and set drop-rate"
+        ));
+    }
     value.check(config.network.layers).map_err(Error::Config)
 }
 
@@ -95,7 +109,7 @@ pub(super) fn folds(name: &str, value: &Option<usize>, config: &TrainConfig) -> 
 }
 
 pub(super) fn self_loops(name: &str, value: &bool, config: &TrainConfig) -> Result<(), Error> {
-    if *value && config.is_regularised() && config.regulariser.target == Target::Distribution {
+    if *value && config.car().is_some_and(|car| car.target == Target::Distribution) {
         return refused(format!(
             "{name} and target distribution do not go together: an added self-loop takes part of the attention, \
              but is no edge to deal out; use target bce, or leave {name} out"
@@ -189,9 +203,25 @@ pub(crate) fn always_read(_: &RegulariserSettings) -> bool {
     false
 }
 
+pub(super) fn without_targets(settings: &RegulariserSettings) -> bool {
+    !settings.arm.has_targets()
+}
+
 /// Controls have no effects to compute.
 pub(super) fn without_effects(settings: &RegulariserSettings) -> bool {
-    matches!(settings.arm, Arm::Constant | Arm::Random)
+    matches!(settings.arm, Arm::Constant | Arm::Random) || without_targets(settings)
+}
+
+pub(super) fn with_noise(settings: &RegulariserSettings) -> bool {
+    settings.arm.is_noise()
+}
+
+pub(super) fn without_noise(settings: &RegulariserSettings) -> bool {
+    !settings.arm.is_noise()
+}
+
+pub(super) fn without_pairs(settings: &RegulariserSettings) -> bool {
+    settings.arm != Arm::EdgePrediction
 }
 
 pub(super) fn without_exponents(settings: &RegulariserSettings) -> bool {
@@ -203,5 +233,5 @@ pub(super) fn with_given_lambda(settings: &RegulariserSettings) -> bool {
 }
 
 pub(super) fn without_unlabelled_entities(settings: &RegulariserSettings) -> bool {
-    settings.entities == EntityChoice::Train
+    settings.entities == EntityChoice::Train || without_targets(settings)
 }

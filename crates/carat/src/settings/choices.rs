@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use carat_nn::words;
 
 words! {
-    /// Where the targets of attention come from.
+    /// Where the targets of attention come from, or another way to regularise it.
     pub enum Arm, "a regulariser" {
         /// From deleting edges: the method.
         #[default]
@@ -21,6 +21,24 @@ words! {
         Constant = "constant",
         /// No regularisation at all.
         None = "none",
+        /// No targets: attention's scores also tell edges from pairs of nodes without one, as in SuperGAT.
+        EdgePrediction = "edge-prediction",
+        /// No targets: a share of the edges is left out of every step, the control for mere noise.
+        DropEdge = "drop-edge",
+        /// No targets: a share of the entries of messages is dropped in every step, the control for finer noise.
+        DropMessage = "drop-message",
+    }
+}
+
+impl Arm {
+    /// True where the attention of an entity is pulled towards targets.
+    pub fn has_targets(self) -> bool {
+        matches!(self, Self::Causal | Self::Vote | Self::Random | Self::Constant)
+    }
+
+    /// True where training passes are disturbed and no loss is added.
+    pub fn is_noise(self) -> bool {
+        matches!(self, Self::DropEdge | Self::DropMessage)
     }
 }
 
@@ -400,7 +418,9 @@ mod tests {
     fn words_say_what_they_know() {
         assert_eq!("vote".parse::<Arm>().unwrap(), Arm::Vote);
         let problem = "causel".parse::<Arm>().unwrap_err();
-        assert_eq!(problem, "'causel' is not a regulariser; choose causal, vote, random, constant or none");
+        let expected = "'causel' is not a regulariser; choose causal, vote, random, constant, none, edge-prediction, \
+                        drop-edge or drop-message";
+        assert_eq!(problem, expected);
         assert!("0".parse::<Rounds>().is_err() && "all".parse::<Rounds>() == Ok(Rounds::All));
     }
 

@@ -77,6 +77,7 @@ impl BlockSettings {
     /// The same for networks.
     pub(crate) fn config(&self) -> BlockConfig {
         let Self { residual, norm, activation, join, classifier, dropout, input_dropout, attention_dropout } = *self;
-        BlockConfig { residual, norm, activation, join, classifier, dropout, input_dropout, attention_dropout }
+        let words = BlockConfig { residual, norm, activation, join, classifier, ..BlockConfig::default() };
+        BlockConfig { dropout, input_dropout, attention_dropout, ..words }
     }
 }

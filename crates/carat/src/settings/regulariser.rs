@@ -1,8 +1,9 @@
 //! How attention is regularised.
 
 use super::checks::{
-    above_zero, below_one, clamp, cross_fit, lambda, lambda_unread, unregularised, with_given_lambda, without_effects,
-    without_exponents, without_unlabelled_entities, zero_or_more,
+    above_zero, below_one, clamp, cross_fit, lambda, lambda_unread, share, unregularised, with_given_lambda,
+    with_noise, without_effects, without_exponents, without_noise, without_pairs, without_targets,
+    without_unlabelled_entities, zero_or_more,
 };
 use super::macros::settings;
 use super::{Arm, EffectKind, EntityChoice, Exponent, Interventions, Lambda, Rounds, Target};
@@ -14,9 +15,12 @@ settings! {
         /// make attention say most of what edges do), one value, or one per layer like 0.5,1; the paper has 0.1 to 5.
         lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, unused lambda_unread;
         /// Edges deleted per node, or graph, and step: a number of draws, or all.
-        rounds: Rounds = Rounds::default(), "rounds" "R|all";
+        rounds: Rounds = Rounds::default(), "rounds" "R|all", unread without_targets;
         /// Where attention's targets come from: causal (from deleting edges), vote (from the neighbours' labels), or
-        /// the controls random, constant and none.
+        /// the controls random, constant and none. Without targets: edge-prediction (SuperGAT's: lambda weighs a loss
+        /// that makes attention's scores tell edges from pairs of nodes without one) and the controls drop-edge and
+        /// drop-message (noise: every step leaves out --drop-rate of the edges, or of the entries of their messages;
+        /// any lambda above 0 switches it on).
         arm: Arm = Arm::default(), "regulariser" "ARM";
         /// exact: every edge on its own; rounds: the paper's Algorithm 1.
         interventions: Interventions = Interventions::default(), "interventions" "HOW", unread without_effects;
@@ -29,11 +33,11 @@ settings! {
         /// effects.
         loss_floor: f64 = 0.0, "loss-floor" "LOSS", check zero_or_more, unread without_effects;
         /// Nodes whose attention is regularised: train, or all (those without a training label by the network's own
-        /// averaged predictions).
-        entities: EntityChoice = EntityChoice::default(), "entities" "WHICH";
+        /// averaged predictions). With edge-prediction the nodes whose receptive fields have the edges to predict.
+        entities: EntityChoice = EntityChoice::default(), "entities" "WHICH", unread with_noise;
         /// bce: each edge's attention against its effect; distribution: all attention of a node against all its
         /// effects.
-        target: Target = Target::default(), "target" "KIND";
+        target: Target = Target::default(), "target" "KIND", unread without_targets;
         /// Bound of d ln rho with --target distribution.
         clamp: f64 = 2.0, "clamp" "BOUND", check clamp, unread without_exponents;
         /// Epochs before the regulariser starts with --entities all.
@@ -49,9 +53,16 @@ settings! {
         memory: f64 = 0.0, "memory" "SHARE", check below_one, unread without_effects, late true;
         /// Folds of the training nodes that take turns in being left out of the loss, so that effects are measured
         /// where the network does not know the label; 0 leaves none out.
-        cross_fit: usize = 0, "cross-fit" "FOLDS", check cross_fit, late true;
+        cross_fit: usize = 0, "cross-fit" "FOLDS", check cross_fit, unread without_targets, late true;
         /// The size of the regulariser's gradient beside the prediction's, with --lambda auto.
         gradient_share: f64 = 0.5, "gradient-share" "SHARE", check above_zero, unread with_given_lambda, late true;
+        /// Share of the edges that every step leaves out with --regulariser drop-edge, and of the entries of messages
+        /// with drop-message.
+        drop_rate: f64 = 0.2, "drop-rate" "SHARE", check below_one, unread without_noise, late true;
+        /// Share of the edges that every step predicts with --regulariser edge-prediction.
+        edge_sample: f64 = 0.8, "edge-sample" "SHARE", check share, unread without_pairs, late true;
+        /// Pairs without an edge for every edge that --regulariser edge-prediction predicts.
+        negative_ratio: f64 = 0.5, "negative-ratio" "RATIO", check above_zero, unread without_pairs, late true;
     }
 }
 

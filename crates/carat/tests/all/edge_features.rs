@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use carat::{
-    EdgeEffects, EffectSettings, Interventions, Lambda, ModelKind, Probe, Rounds, TrainConfig, Trainer, effects, score,
-    tables, with_threads,
+    Arm, EdgeEffects, EffectSettings, Interventions, Lambda, ModelKind, Probe, Rounds, TrainConfig, Trainer, effects,
+    score, tables, with_threads,
 };
 use carat_graph::generators::{PlantedConfig, planted};
 use carat_graph::table::Column;
@@ -138,6 +138,10 @@ fn every_regulariser_trains_alike_on_any_number_of_threads() {
         (base.clone().self_loops(true), &config().self_loops(true).prepare_edges(node.clone()).unwrap()),
         (base.clone().interventions(Interventions::Rounds), &set()),
         (base.clone().rounds(Rounds::All), &set()),
+        (base.clone().arm(Arm::DropEdge), &node),
+        (base.clone().arm(Arm::DropMessage), &node),
+        (base.clone().arm(Arm::EdgePrediction), &node),
+        (base.clone().arm(Arm::DropEdge), &set()),
     ];
     for (config, dataset) in runs {
         let trained = |threads| {

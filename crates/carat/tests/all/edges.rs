@@ -60,6 +60,11 @@ fn every_regulariser_trains_with_self_loops() {
         base.clone().interventions(Interventions::Rounds).rounds(Rounds::All),
         base.clone().arm(Arm::Vote),
         base.clone().arm(Arm::Random),
+        base.clone().arm(Arm::DropEdge),
+        base.clone().arm(Arm::DropMessage),
+        base.clone().arm(Arm::EdgePrediction).fanout(vec![3, 2]).batch_size(20),
+        // What the arm does not read is no reason to refuse it.
+        base.clone().arm(Arm::DropEdge).target(Target::Distribution),
     ];
     for config in runs {
         let split = config.choose_split(&dataset).unwrap();

@@ -209,19 +209,24 @@ fn rings(count: usize) -> Dataset {
 fn training_learns_and_has_the_same_bits_on_any_number_of_threads() {
     let dataset = rings(70);
     let base = TrainConfig::default().hidden(8).heads(2).batch_size(16).epochs(25).folds(Some(5));
-    for (lambda, interventions) in
-        [(0.0, Interventions::Exact), (1.0, Interventions::Exact), (1.0, Interventions::Rounds)]
-    {
-        let config = base.clone().lambda(Lambda::new(lambda)).interventions(interventions).split(2);
+    for (lambda, interventions, arm) in [
+        (0.0, Interventions::Exact, Arm::Causal),
+        (1.0, Interventions::Exact, Arm::Causal),
+        (1.0, Interventions::Rounds, Arm::Causal),
+        (1.0, Interventions::Exact, Arm::DropEdge),
+        (1.0, Interventions::Exact, Arm::DropMessage),
+        (0.2, Interventions::Exact, Arm::EdgePrediction),
+    ] {
+        let config = base.clone().lambda(Lambda::new(lambda)).interventions(interventions).arm(arm).split(2);
         let split = config.choose_split(&dataset).unwrap();
         assert_eq!((split.train.len(), split.val.len(), split.test.len()), (42, 14, 14));
         let train = || Trainer::new(&dataset, &split, &config).unwrap().run().unwrap();
         let (one, validation) = with_threads(Some(1), train).unwrap();
         let (three, _) = with_threads(Some(3), train).unwrap();
-        assert_eq!(one.parameters(), three.parameters(), "lambda {lambda}, {interventions}");
+        assert_eq!(one.parameters(), three.parameters(), "lambda {lambda}, {interventions}, {arm}");
         let test = score(&one, &dataset, &split.test).unwrap();
         // One graph in seven has no nodes, so nothing distinguishes the classes.
-        assert!(test.accuracy > 0.8 && validation.accuracy > 0.8, "lambda {lambda}: {test}, {validation}");
+        assert!(test.accuracy > 0.8 && validation.accuracy > 0.8, "{arm}, lambda {lambda}: {test}, {validation}");
         assert!(carat::coherence(&one, &dataset, &split.test, 100).unwrap().is_none());
     }
 }

@@ -3,7 +3,9 @@
 #[path = "../../../carat-nn/tests/support/mod.rs"]
 mod support;
 
+mod arms;
 mod edge_features;
+mod edge_prediction;
 mod edges;
 mod effects;
 mod explainers;

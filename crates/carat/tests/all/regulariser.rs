@@ -308,7 +308,7 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
                 for entities in EntityChoice::ALL {
                     let config = settings(layers, |c| {
                         (c.regulariser.arm, c.regulariser.target, c.regulariser.entities) =
-                            (if arm == Arm::None { Arm::Causal } else { arm }, target, entities);
+                            (if arm.has_targets() { arm } else { Arm::Causal }, target, entities);
                         c.regulariser.rounds = if arm == Arm::Random { Rounds::Count(3) } else { Rounds::All };
                         c.regulariser.interventions =
                             if arm == Arm::Vote { Interventions::Rounds } else { Interventions::Exact };
@@ -322,7 +322,7 @@ fn the_total_loss_has_the_gradient_of_its_finite_differences() {
                     let mut pass = batch.forward(&network, &mut work);
                     let targets = batch.regulariser(config).targets(&mut pass, batch.step());
                     let (_, causal, _) = batch.gradient(&network, &lambda, &targets);
-                    assert_eq!(causal == 0.0, arm == Arm::None, "{arm} {target} {entities}");
+                    assert_eq!(causal == 0.0, !arm.has_targets(), "{arm} {target} {entities}");
 
                     // The loss whose gradient `pull` leaves: each layer's part weighted by its own lambda.
                     let on_attention = |pass: &mut dyn Pass<f64>| {

@@ -1,7 +1,7 @@
 //! How networks are trained: schedules, class weights, the choice of the best epoch, and patience that waits.
 
 use carat::settings::{ClassWeights, OptimiserKind, PatienceFrom, Schedule, Select};
-use carat::{Dataset, EffectKind, EntityChoice, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
+use carat::{Arm, Dataset, EffectKind, EntityChoice, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
 use carat_graph::{DatasetParts, Features, Graph, Labels, SplitRatio};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -92,8 +92,12 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
         config
     };
     let [on_training, on_all] = [EntityChoice::Train, EntityChoice::All].map(carrying);
+    let drop_edge = batches.clone().arm(Arm::DropEdge);
+    let drop_message = batches.clone().arm(Arm::DropMessage);
+    let edge_prediction = batches.clone().arm(Arm::EdgePrediction).lambda(Lambda::auto());
     let gcn = plain.clone().model(ModelKind::Gcn).select(Select::F1);
-    for config in [gcn, batches.clone().select(Select::Auc), plain, on_training, on_all] {
+    let carrying = [on_training, on_all, drop_edge, drop_message, edge_prediction];
+    for config in [gcn, batches.select(Select::Auc), plain].into_iter().chain(carrying) {
         let split = config.choose_split(&dataset).unwrap();
         let new = || training(&dataset, &split, &config).unwrap();
         let mut calm = new();

@@ -7,6 +7,8 @@
 //! d_v_ik      = sum_j alpha_ijk m_ijk g_ij d_jk    and what the scores add
 //! d_g_ij      = sum_k alpha_ijk m_ijk d_jk . value_ijk
 //! ```
+//!
+//! Where entries of messages are dropped, value_ijk is what is left, and d_jk takes the edge's mask on its way to d_v.
 
 use carat_graph::Block;
 use pulp::Simd;
@@ -87,6 +89,7 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
     let (heads, all, columns) = (view.shape.heads, view.all(), view.shape.head_width());
     let (offsets, sources, own_width) = (block.offsets(), block.sources(), scores.own_width());
     let (sums, d_edge) = part.split_at_mut(scores.target_sums());
+    let mut message = view.message_row();
     let ahead = Lookahead::over(view.values).rows;
     for (at, d_own) in d_own.chunks_exact_mut(own_width).enumerate() {
         let j = first + at;
@@ -98,10 +101,17 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 prefetch_row(view.values, later, all);
                 scores.ask_for_source(later);
             }
-            head_rows::dots(simd, d_sum, view.value(sources[e] as usize), columns, d_alpha);
             if view.in_values {
                 view.fill_row(simd, e, &[], row);
-                head_rows::add_dots(simd, d_sum, row, columns, d_alpha);
+            }
+            if message.is_empty() {
+                head_rows::dots(simd, d_sum, view.value(sources[e] as usize), columns, d_alpha);
+                if view.in_values {
+                    head_rows::add_dots(simd, d_sum, row, columns, d_alpha);
+                }
+            } else {
+                view.fill_message(e, sources[e] as usize, row, &mut message);
+                head_rows::dots(simd, d_sum, &message, columns, d_alpha);
             }
             view.drop(e, d_alpha);
             if let Some(d_gate) = d_gates.get_mut(e - offsets[first]) {
@@ -121,7 +131,7 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 scores.backward_row(simd, edge, d_score, d_row);
                 if view.in_values {
                     view.weigh(e, &saved.alpha[e * heads..(e + 1) * heads], weights);
-                    head_rows::add_scaled(simd, d_row, weights, d_sum, columns);
+                    head_rows::add_scaled(simd, d_row, weights, masked(view, e, d_sum, &mut message), columns);
                 }
                 for (d_edge, &feature) in d_edge.chunks_exact_mut(all).zip(edge.features) {
                     vector::add_scaled(simd, d_edge, feature, d_row);
@@ -129,6 +139,17 @@ fn backward_target_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
             }
         }
     }
+}
+
+/// The gradient of the heads' sums as it reaches the values of the edge at a position, without what is dropped of them.
+#[inline(always)]
+fn masked<'a, T: Real>(view: View<'_, T>, position: usize, d_sum: &'a [T], message: &'a mut [T]) -> &'a [T] {
+    if message.is_empty() {
+        return d_sum;
+    }
+    message.copy_from_slice(d_sum);
+    view.drop_entries(position, message);
+    message
 }
 
 /// Fills `d_values` (sources x K x D) and `d_source`, from `d_score` as the pass over targets left it. Returns the
@@ -173,6 +194,7 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
     [d_values, d_source, sums, row, weights]: [&'a mut [T]; 5],
 ) {
     let (heads, all, columns) = (view.shape.heads, view.all(), view.shape.head_width());
+    let mut message = view.message_row();
     let (source_width, ahead) = (scores.source_width(), Lookahead::over(saved.d_sums));
     for (at, d_values) in d_values.chunks_exact_mut(all).enumerate() {
         let source = first + at;
@@ -187,7 +209,8 @@ fn backward_source_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 scores.ask_for_target(later);
             }
             view.weigh(e, &saved.alpha[e * heads..(e + 1) * heads], weights);
-            head_rows::add_scaled(simd, d_values, weights, &saved.d_sums[j * all..(j + 1) * all], columns);
+            let d_sum = &saved.d_sums[j * all..(j + 1) * all];
+            head_rows::add_scaled(simd, d_values, weights, masked(view, e, d_sum, &mut message), columns);
             if C::SOURCES_READ_ROWS {
                 view.fill_row(simd, e, scores.row_begins_with(j), row);
             }

@@ -4,6 +4,8 @@
 //! alpha_ijk = softmax_i(score_ijk)        out_j += join_k(sum_i alpha_ijk m_ijk g_ij value_ijk)
 //! ```
 //!
+//! Where entries of messages are dropped, value_ijk is what is left of the edge's values.
+//!
 //! m is the mask of the dropout of attention, g the gate of the edge. Without edge i, the sum is (sum - alpha_ijk m_ijk
 //! g_ij value_ijk) / (1 - alpha_ijk): the softmax shares alpha_ijk among the other edges, and their masks stay.
 
@@ -49,6 +51,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
 ) {
     let heads = view.shape.heads;
     let offsets = targets.offsets;
+    let mut message = view.message_row();
     let ahead = Lookahead::over(view.values).rows;
     // The target whose sums, with all its in-edges, are in `sums`. Deletions of one target follow each other.
     let mut summed = None;
@@ -61,7 +64,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
             own = original.rows[j] as usize;
             if let Some((source, lost)) = original.lost_edges().lost(j, heads) {
                 if summed != Some(own) {
-                    original_sums(simd, view, original, own, [&mut *sums, &mut *row, &mut *weights]);
+                    original_sums(simd, view, original, own, [&mut *sums, &mut *row, &mut *weights, &mut message]);
                     summed = Some(own);
                 }
                 let position = original.lost[j] as usize;
@@ -69,9 +72,16 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 let kept = |k: usize| view.share() / (T::ONE - lost[k]);
                 let gone = |k: usize| -weights[k] * kept(k);
                 view.add_scaled_heads(simd, out, sums, kept);
-                view.add_scaled_heads(simd, out, view.value(source as usize), gone);
                 if view.in_values {
                     view.fill_row(simd, position, &[], row);
+                }
+                if !message.is_empty() {
+                    view.fill_message(position, source as usize, row, &mut message);
+                    view.add_scaled_heads(simd, out, &message, gone);
+                    continue;
+                }
+                view.add_scaled_heads(simd, out, view.value(source as usize), gone);
+                if view.in_values {
                     view.add_scaled_heads(simd, out, row, gone);
                 }
                 continue;
@@ -96,7 +106,7 @@ fn forward_rows_simd<'a, S: Simd, T: Real, C: Scores<T>>(
                 view.fill_row(simd, position, &[], row);
             }
             view.weigh(position, alpha, weights);
-            view.add_value(simd, sums, weights, targets.sources[e] as usize, row);
+            view.add_value(simd, sums, weights, (position, targets.sources[e] as usize), row, &mut message);
         }
         view.add_heads(simd, out, sums);
     }
@@ -109,7 +119,7 @@ fn original_sums<S: Simd, T: Real>(
     view: View<'_, T>,
     original: Original<'_, T>,
     target: usize,
-    [sums, row, weights]: [&mut [T]; 3],
+    [sums, row, weights, message]: [&mut [T]; 4],
 ) {
     let heads = view.shape.heads;
     sums.fill(T::ZERO);
@@ -118,6 +128,6 @@ fn original_sums<S: Simd, T: Real>(
             view.fill_row(simd, e, &[], row);
         }
         view.weigh(e, &original.state.alpha[e * heads..(e + 1) * heads], weights);
-        view.add_value(simd, sums, weights, original.block.sources()[e] as usize, row);
+        view.add_value(simd, sums, weights, (e, original.block.sources()[e] as usize), row, message);
     }
 }

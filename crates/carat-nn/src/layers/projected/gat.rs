@@ -19,7 +19,8 @@ use crate::buffer::Buffer;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::{dense, head_rows, vector};
 use crate::layers::gat::{SCORE_SLOPE, node_scores};
-use crate::layers::{Attention, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream};
+use crate::layers::pairs::GatPairs;
+use crate::layers::{Attention, Layer, LayerShape, LayerState, PairScores, State, TargetState, Targets, Upstream};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add, product_here, row_chunks};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -62,7 +63,7 @@ struct Scratch<T> {
 }
 
 /// Lengths of lin.weight, att_src, att_dst, lin_edge.weight, att_edge, bias.
-fn lengths(shape: LayerShape) -> [usize; 6] {
+pub(in crate::layers) fn lengths(shape: LayerShape) -> [usize; 6] {
     let (all, features) = (all(shape), shape.edge_features);
     [all * shape.width, all, all, all * features, if features > 0 { all } else { 0 }, shape.width]
 }
@@ -177,6 +178,10 @@ impl<T: Real> Attention<T> for ProjectedGat {
         let d_u = sized(d_u, heads * width);
         multiply(MatrixMut::new(d_u, heads, width), d_own.t(), h_targets, T::ONE);
         fold_backward([weight, att_dst, d_u], [d_weight, d_att_dst], heads, width);
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&GatPairs)
     }
 }
 

@@ -17,7 +17,8 @@ use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::{dense, head_rows};
 use crate::layers::gat::SCORE_SLOPE;
 use crate::layers::gatv2::project;
-use crate::layers::{Attention, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream};
+use crate::layers::pairs::GatV2Pairs;
+use crate::layers::{Attention, Layer, LayerShape, LayerState, PairScores, State, TargetState, Targets, Upstream};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -53,7 +54,7 @@ struct Scratch<T> {
 }
 
 /// Lengths of att, lin_l.{weight,bias}, lin_r.{weight,bias}, lin_edge.weight, bias.
-fn lengths(shape: LayerShape) -> [usize; 7] {
+pub(in crate::layers) fn lengths(shape: LayerShape) -> [usize; 7] {
     let all = all(shape);
     [all, all * shape.width, all, all * shape.width, all, all * shape.edge_features, shape.width]
 }
@@ -151,6 +152,10 @@ impl<T: Real> Attention<T> for ProjectedGatV2 {
         let (d_l, d_r) = (Matrix::new(d_l, sources, all), Matrix::new(d_r, targets, all));
         multiply(MatrixMut::new(d_h, sources, width), d_l, Matrix::new(weight_l, all, width), T::ONE);
         multiply_add(MatrixMut::new(d_h, targets, width), d_r, Matrix::new(weight_r, all, width), T::ONE);
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&GatV2Pairs)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Attention over projected values: for heads of F / K columns side by side, and where attention is dropped, messages
-//! pass gates, or edges have features.
+//! Attention over projected values: for heads of F / K columns side by side, and where attention or messages are
+//! dropped, messages pass gates, or edges have features.
 //!
 //! A head of D columns sums values v_ik = W_k h_i of D columns each. Layers that average heads of F columns save work
 //! if they sum inputs and project the sums ([`Gat`](super::Gat) and its siblings). Here D is F / K, and projecting
@@ -17,9 +17,9 @@ mod view;
 
 use pulp::Simd;
 
-pub(super) use gat::ProjectedGat;
-pub(super) use gatv2::ProjectedGatV2;
-pub(super) use transformer::ProjectedTransformer;
+pub(super) use gat::{ProjectedGat, lengths as gat_lengths};
+pub(super) use gatv2::{ProjectedGatV2, lengths as gatv2_lengths};
+pub(super) use transformer::{ProjectedTransformer, lengths as transformer_lengths};
 use view::{Edge, View};
 
 use super::{Join, Layer, LayerShape};
@@ -138,7 +138,7 @@ fn sum_gradients<'a, T: Real>(shape: LayerShape, d_out: &'a [T], copies: &'a mut
 
 /// The vectors that multiply inputs in place of their projections, u_k = W_k^T a_k, for K matrices W_k of `columns`
 /// columns.
-fn fold<T: Real>(u: &mut Buffer<T>, weight: &[T], att: &[T], heads: usize, columns: usize) {
+pub(super) fn fold<T: Real>(u: &mut Buffer<T>, weight: &[T], att: &[T], heads: usize, columns: usize) {
     let width = att.len() / heads;
     let u = sized(u, heads * columns);
     for k in 0..heads {
@@ -149,7 +149,7 @@ fn fold<T: Real>(u: &mut Buffer<T>, weight: &[T], att: &[T], heads: usize, colum
 }
 
 /// Backward of [`fold`]: d_W_k += a_k d_u_k^T and d_a_k += W_k d_u_k.
-fn fold_backward<T: Real>(
+pub(super) fn fold_backward<T: Real>(
     [weight, att, d_u]: [&[T]; 3],
     [d_weight, d_att]: [&mut [T]; 2],
     heads: usize,

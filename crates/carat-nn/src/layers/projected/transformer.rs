@@ -19,7 +19,8 @@ use crate::buffer::Buffer;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::{dense, head_rows};
 use crate::layers::gatv2::project;
-use crate::layers::{Attention, Layer, LayerShape, LayerState, State, TargetState, Targets, Upstream};
+use crate::layers::pairs::TransformerPairs;
+use crate::layers::{Attention, Layer, LayerShape, LayerState, PairScores, State, TargetState, Targets, Upstream};
 use crate::matrix::{Matrix, MatrixMut, multiply, multiply_add};
 use crate::parameters::{Init, Parameter};
 use crate::real::Real;
@@ -57,7 +58,7 @@ struct Scratch<T> {
 }
 
 /// Lengths of lin_key, lin_query and lin_value, each weight then bias, lin_edge.weight, and lin_skip.{weight,bias}.
-fn lengths(shape: LayerShape) -> [usize; 9] {
+pub(in crate::layers) fn lengths(shape: LayerShape) -> [usize; 9] {
     let (all, width) = (all(shape), shape.width);
     let weight = all * width;
     [weight, all, weight, all, weight, all, all * shape.edge_features, width * width, width]
@@ -169,6 +170,10 @@ impl<T: Real> Attention<T> for ProjectedTransformer {
             let product = if at == 0 { multiply } else { multiply_add };
             product(MatrixMut::new(d_h, rows, width), d_projected, Matrix::new(weight, columns, width), T::ONE);
         }
+    }
+
+    fn as_pair_scores(&self) -> Option<&dyn PairScores<T>> {
+        Some(&TransformerPairs)
     }
 }
 

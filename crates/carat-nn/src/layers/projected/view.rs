@@ -100,10 +100,46 @@ impl<'a, T: Real> View<'a, T> {
         }
     }
 
-    /// sum_k += weight_k (v_ik + (W_e e)_k), where the second part is there.
+    /// A row for [`View::fill_message`]; empty where messages are not dropped.
+    pub(super) fn message_row(&self) -> Vec<T> {
+        vec![T::ZERO; if self.edges.messages.is_some() { self.all() } else { 0 }]
+    }
+
+    /// Drops entries of the K x D values of the edge at a position. Also takes the gradient of what is left to theirs.
     #[inline(always)]
-    pub(super) fn add_value<S: Simd>(&self, simd: S, sum: &mut [T], weights: &[T], source: usize, row: &[T]) {
+    pub(super) fn drop_entries(&self, position: usize, values: &mut [T]) {
+        if let Some(messages) = self.edges.messages {
+            messages.apply(self.edges.keys[position], values);
+        }
+    }
+
+    /// Fills `message` with what is left of v_i + W_e e, where messages are dropped; `row` as in [`View::add_value`].
+    #[inline(always)]
+    pub(super) fn fill_message(&self, position: usize, source: usize, row: &[T], message: &mut [T]) {
+        message.copy_from_slice(self.value(source));
+        if self.in_values {
+            message.iter_mut().zip(row).for_each(|(message, row)| *message += *row);
+        }
+        self.drop_entries(position, message);
+    }
+
+    /// sum_k += weight_k (v_ik + (W_e e)_k), where the second part is there, or of what is left of that. `message` is
+    /// scratch of [`View::message_row`].
+    #[inline(always)]
+    pub(super) fn add_value<S: Simd>(
+        &self,
+        simd: S,
+        sum: &mut [T],
+        weights: &[T],
+        (position, source): (usize, usize),
+        row: &[T],
+        message: &mut [T],
+    ) {
         let columns = self.shape.head_width();
+        if !message.is_empty() {
+            self.fill_message(position, source, row, message);
+            return head_rows::add_scaled(simd, sum, weights, message, columns);
+        }
         head_rows::add_scaled(simd, sum, weights, self.value(source), columns);
         if self.in_values {
             head_rows::add_scaled(simd, sum, weights, row, columns);
