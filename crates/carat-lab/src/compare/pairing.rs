@@ -158,7 +158,7 @@ mod tests {
     }
 
     /// Values of flags. Every setting accepts one of them.
-    const TEXTS: [&str; 26] = [
+    const TEXTS: [&str; 27] = [
         "true",
         "7",
         "0.25",
@@ -184,6 +184,7 @@ mod tests {
         "balanced",
         "accuracy",
         "learning",
+        "likelihood",
         r#"{"threshold": 0.5, "guide": {}}"#,
     ];
 
