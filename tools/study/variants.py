@@ -4,9 +4,10 @@
     python tools/study/variants.py study.toml results.jsonl --table
 
 A study is a TOML file: `data` (a table of names and their flags), `arch`, `runs` (seeds or splits), `flags` for every
-run, and `variants` (a table of names and their flags). A run that stands in the file of results is not repeated.
+run, and `variants` (a table of names and their flags). A name of data may go on with a dot and a word of its own, so
+that one dataset stands there with several flags. A run that stands in the file of results is not repeated.
 `--table` prints validation figures, by which variants are chosen: mean differences from the variant `plain`.
-`--report` prints test figures as Markdown, with paired tests of the last variant against the others (needs scipy).
+`--report` prints test figures as Markdown, with paired tests of `--of` (the last variant) against the others.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def runs_of(study):
             for arch in study["arch"]:
                 for variant, of_variant in study["variants"].items():
                     split = ["--seed", str(number)]
-                    if data not in ONE_SPLIT:
+                    if data.split(".")[0] not in ONE_SPLIT:
                         split += ["--split", str(number)]
                     flags = [study.get("flags", ""), of_data, of_variant]
                     yield (data, arch, number, variant), [*split, "--arch", arch, *" ".join(flags).split()]
@@ -71,7 +72,7 @@ def compute(study, path, arguments):
         key, flags = run
         if time.monotonic() - start > arguments.seconds:
             return
-        figures = train(arguments.carat, key[0], flags)
+        figures = train(arguments.carat, key[0].split(".")[0], flags)
         with lock, path.open("a") as file:
             file.write(json.dumps({"run": key, "figures": figures}) + "\n")
 
@@ -123,14 +124,14 @@ def holm(values):
     return adjusted
 
 
-def report(study, known):
+def report(study, known, best):
     """Means over kinds and runs. A pair is a kind and a run; p values are adjusted over the datasets."""
     from scipy.stats import wilcoxon
 
     variants = list(study["variants"])
-    best = variants[-1]
+    others = [variant for variant in variants if variant != best]
     for title, (figure, tail) in REPORTED.items():
-        rows, tests = {}, {other: {} for other in variants[:-1]}
+        rows, tests = {}, {other: {} for other in others}
         for data in study["data"]:
             name = "test_roc_auc" if (data, figure) == ("minesweeper", "test_accuracy") else figure
             of = {
@@ -146,11 +147,11 @@ def report(study, known):
                 differences = [of[best][pair] - of[other][pair] for pair in pairs]
                 tests[other][data] = wilcoxon(differences, alternative=tail).pvalue if any(differences) else 1.0
         adjusted = {other: holm(values) for other, values in tests.items()}
-        shown = [f"p, than {other}" for other in variants[:-1]] if tail else []
+        shown = [f"p, than {other}" for other in others] if tail else []
         print(f"\n**{title}**\n\n| data | pairs | {' | '.join(variants + shown)} |")
         print("|---" * (2 + len(variants) + len(shown)) + "|")
         for data, cells in rows.items():
-            ps = [f"{adjusted[other][data]:.2g}" for other in variants[:-1]] if tail else []
+            ps = [f"{adjusted[other][data]:.2g}" for other in others] if tail else []
             print(f"| {data} | {' | '.join(cells + ps)} |")
 
 
@@ -159,14 +160,15 @@ def main():
     parser.add_argument("study", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--table", action="store_true", help="train nothing; print what is known")
-    parser.add_argument("--report", action="store_true", help="train nothing; print test figures and tests")
+    parser.add_argument("--report", action="store_true", help="train nothing; print test figures and tests (scipy)")
+    parser.add_argument("--of", metavar="VARIANT", help="with --report: the variant that is tested")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run after so many")
     parser.add_argument("--carat", default=str(ROOT / "target/release/carat"))
     arguments = parser.parse_args()
     study = tomllib.loads(arguments.study.read_text())
     if arguments.report:
-        return report(study, read(arguments.results))
+        return report(study, read(arguments.results), arguments.of or list(study["variants"])[-1])
     if not arguments.table:
         compute(study, arguments.results, arguments)
     table(study, read(arguments.results))

@@ -64,17 +64,10 @@ impl TrainConfig {
     }
 
     /// The same settings with the task named where it is not to classify nodes, so that a run's folder states its
-    /// network's task; for a set of graphs without the targets that presets have for nodes.
+    /// network's task.
     pub(crate) fn with_task_of(&self, dataset: &Dataset) -> Result<Self, Error> {
-        let mut config = self.clone();
-        // Presets bring targets for nodes along with lambda auto, before anybody has looked at the data.
-        let car = &mut config.regulariser;
-        let of_presets = (car.entities, car.target) == (EntityChoice::All, Target::Distribution);
-        if Task::of(dataset) == Task::Graph && car.lambda.is_auto() && of_presets {
-            (car.entities, car.target) = (EntityChoice::Train, Target::Bce);
-        }
-        let task = config.task_for(dataset)?;
-        Ok(config.task(self.data.task.or((task != Task::Node).then_some(task))))
+        let task = self.task_for(dataset)?;
+        Ok(self.clone().task(self.data.task.or((task != Task::Node).then_some(task))))
     }
 }
 

@@ -7,11 +7,8 @@ use toml::{Table, Value};
 use super::{Preset, Setting};
 use crate::{Error, ModelKind, TrainConfig};
 
-/// A table per preset; that of tuned has one per dataset. And one for a lambda that nobody chooses.
+/// A table per preset; that of tuned has one per dataset.
 static PRESETS: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("presets.toml")).unwrap_or_default());
-
-/// The table that joins a preset's where lambda is auto.
-const LAMBDA_AUTO: &str = "lambda-auto";
 
 impl Preset {
     /// What `carat train` uses where neither a preset nor a file of settings is given.
@@ -63,10 +60,7 @@ impl TrainConfig {
                 "preset {preset} is for attention and graph convolution networks; leave it out with model cal"
             )));
         }
-        let mut settings = preset.settings(&self.data.name)?.clone();
-        if preset != Preset::Paper && self.regulariser.lambda.is_auto() {
-            settings.extend(PRESETS.get(LAMBDA_AUTO).and_then(Value::as_table).cloned().unwrap_or_default());
-        }
+        let settings = preset.settings(&self.data.name)?;
         let values: Self = settings.clone().try_into().map_err(|e: toml::de::Error| Error::Config(e.to_string()))?;
         let config = self.clone();
         let of_preset = Setting::all().filter(|setting| settings.contains_key(setting.name));
@@ -79,12 +73,10 @@ impl TrainConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EffectKind, EntityChoice, Lambda, RegulariserSettings, Target};
 
     #[test]
     fn every_preset_has_settings_that_exist_and_pass_their_checks() {
-        let is_preset = |name: &str| Preset::ALL.iter().any(|preset| preset.name() == name);
-        assert!(PRESETS.keys().all(|name| is_preset(name) || name == LAMBDA_AUTO));
+        assert!(PRESETS.keys().all(|name| Preset::ALL.iter().any(|preset| preset.name() == name)));
         let tuned = Preset::tuned().into_iter().map(|data| (Preset::Tuned, data));
         let others = Preset::ALL.iter().filter(|preset| **preset != Preset::Tuned).map(|preset| (*preset, "x"));
         for (preset, data) in others.chain(tuned) {
@@ -106,22 +98,6 @@ mod tests {
         let config = given.with_preset(Preset::Strong, |name| name == "lr" || name == "hidden").unwrap();
         let strong = TrainConfig::preset(Preset::Strong, "").unwrap();
         assert_eq!(config, strong.lr(0.5).hidden(100));
-    }
-
-    #[test]
-    fn a_lambda_that_nobody_chooses_brings_its_targets() {
-        let auto = TrainConfig::default().lambda(Lambda::auto());
-        let with = |preset, given: &'static str| auto.clone().with_preset(preset, move |name| name == given).unwrap();
-        let strong = with(Preset::Strong, "lambda").regulariser;
-        assert_eq!(
-            (strong.entities, strong.target, strong.effect),
-            (EntityChoice::All, Target::Distribution, EffectKind::Likelihood)
-        );
-        assert_eq!(strong, with(Preset::Gat, "").regulariser);
-        assert_eq!(with(Preset::Strong, "target").regulariser, RegulariserSettings { target: Target::Bce, ..strong });
-        assert_eq!(with(Preset::Paper, "").regulariser, auto.regulariser);
-        let one = TrainConfig::default().lambda(Lambda::new(1.0));
-        assert_eq!(one.clone().with_preset(Preset::Strong, |_| false).unwrap().regulariser, one.regulariser);
     }
 
     #[test]

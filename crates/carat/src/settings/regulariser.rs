@@ -11,8 +11,8 @@ use super::{Arm, EffectKind, EntityChoice, Exponent, Interventions, Lambda, Roun
 settings! {
     /// Causal attention regularisation. Runs that differ in these settings alone pair.
     pub struct RegulariserSettings at regulariser, unused unregularised {
-        /// Strength: 0 for a plain network, auto (found by the run; with a preset other than paper, targets follow that
-        /// make attention say most of what edges do), one value, or one per layer like 0.5,1; the paper has 0.1 to 5.
+        /// Strength: 0 for a plain network, auto (found by the run), one value, or one per layer like 0.5,1; the paper
+        /// has 0.1 to 5.
         lambda: Lambda = Lambda::default(), "lambda" "LAMBDA", check lambda, unused lambda_unread;
         /// Edges deleted per node, or graph, and step: a number of draws, or all.
         rounds: Rounds = Rounds::default(), "rounds" "R|all", unread without_targets;

@@ -2,14 +2,12 @@
 //! differences; training the same bits on any number of threads; and what a network says about the graphs of a set.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use crate::support::small_set;
 use carat::car::{AttentionTargets, Entities, Regulariser, Step, effect};
 use carat::{
-    Arm, EffectSettings, EntityChoice, EpochMetrics, Exponent, Interventions, Lambda, Preset, RegulariserSettings,
-    Rounds, RunFolder, RunOptions, Target, Task, TrainConfig, Trainer, effects, mean_attention, run, score, tables,
-    with_threads,
+    Arm, EffectSettings, EntityChoice, Exponent, Interventions, Lambda, RegulariserSettings, Rounds, Target, Task,
+    TrainConfig, Trainer, effects, mean_attention, score, tables, with_threads,
 };
 use carat_graph::table::Column;
 use carat_graph::{BlockBuilder, Blocks, Dataset, DatasetParts, Features, Graph, Labels};
@@ -274,26 +272,6 @@ fn tables_are_of_graphs() {
     );
     let error = effects(&network, &dataset, &[9], &settings, &mut |_, _| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error.to_string(), "there is no graph 9 in rings, which has 9");
-}
-
-#[test]
-fn lambda_auto_brings_graphs_no_targets_for_nodes() {
-    let set = rings(20);
-    let preset = TrainConfig::default().lambda(Lambda::auto()).hidden(8).heads(2).epochs(2);
-    let preset = preset.with_preset(Preset::Strong, |name| ["hidden", "heads", "epochs"].contains(&name)).unwrap();
-    assert_eq!((preset.regulariser.entities, preset.regulariser.target), (EntityChoice::All, Target::Distribution));
-    let folder = tempfile::tempdir().unwrap();
-    let folder = RunFolder::new(folder.path().join("run"));
-    let options = RunOptions {
-        resume: false,
-        checkpoint_every: Duration::MAX,
-        interrupted: &|| false,
-        on_epoch: &mut |_: &EpochMetrics| {},
-    };
-    run(&set, &preset, &folder, options).unwrap();
-    let found = folder.config().unwrap().unwrap().regulariser;
-    let expected = RegulariserSettings { entities: EntityChoice::Train, target: Target::Bce, ..preset.regulariser };
-    assert_eq!(found, expected);
 }
 
 #[test]
