@@ -130,21 +130,22 @@ impl Learner for AttentionLearner<'_> {
         steps: &mut StepTimes,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<EpochLoss>, Error> {
-        let (mut total, mut causal, mut targets) = (0.0, 0.0, 0usize);
+        let (mut total, mut in_loss) = (0.0, 0usize);
+        let (mut causal, mut targets) = (0.0, 0usize);
         let Self { dataset, batches, stepper, config, .. } = self;
         stepper.engine.set_learning_rate(config.learning_rate(epoch));
         batches.for_each(epoch, |batch| {
             let step = Instant::now();
             let loss = stepper.step(dataset.graph(), batch, epoch)?;
-            total += loss.prediction * batch.labels.len() as f64;
+            total += loss.prediction * loss.in_loss as f64;
+            in_loss += loss.in_loss;
             causal += loss.causal * batch.labels.len() as f64;
             targets += batch.labels.len();
             steps.push(step);
             Ok::<bool, Error>(!interrupted())
         })?;
-        let mean = |sum: f64| sum / targets as f64;
         let is_whole = targets >= self.batches.num_entities();
-        Ok(is_whole.then(|| EpochLoss { train: mean(total), causal: mean(causal) }))
+        Ok(is_whole.then(|| EpochLoss { train: total / in_loss.max(1) as f64, causal: causal / targets as f64 }))
     }
 
     fn validate(&mut self) -> Result<Option<Validation>, Error> {

@@ -59,11 +59,13 @@ impl TrainConfig {
         !lambda.is_zero() && *arm != Arm::None && self.model == ModelKind::Attention
     }
 
-    /// The regulariser's settings, with a strength for every layer and with what it does not read at its default;
-    /// `None` where nothing is regularised.
+    /// The regulariser's settings, with a strength for every layer, and for noise with what it does not read at its
+    /// default; `None` where nothing is regularised.
     pub fn car(&self) -> Option<RegulariserSettings> {
         let lambda = self.regulariser.lambda.over_layers(self.network.layers);
-        self.is_regularised().then(|| RegulariserSettings { lambda, ..self.regulariser.clone().without_unread() })
+        let settings = self.regulariser.clone();
+        let settings = if settings.arm.is_noise() { settings.without_unread() } else { settings };
+        self.is_regularised().then(|| RegulariserSettings { lambda, ..settings })
     }
 }
 

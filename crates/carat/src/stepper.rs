@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use carat_graph::{Dataset, Graph, Split};
+use carat_nn::loss::LEFT_OUT;
 use carat_nn::{CpuEngine, Engine, Keep, Masks, Network};
 
 use crate::batches::{Batch, batch_seed};
@@ -27,6 +28,8 @@ pub(crate) struct StepLoss {
     pub(crate) prediction: f64,
     /// L_c, without lambda; 0 where nothing is regularised.
     pub(crate) causal: f64,
+    /// Entities whose labels L_p has read.
+    pub(crate) in_loss: usize,
 }
 
 /// Separates the random draws of the regulariser from those of batches and fan-out.
@@ -83,7 +86,8 @@ impl Stepper {
                 return Err(Error::Diverged { epoch, loss: prediction + causal });
             }
             engine.step();
-            Ok(StepLoss { prediction, causal })
+            let in_loss = in_loss.iter().filter(|label| **label != LEFT_OUT).count();
+            Ok(StepLoss { prediction, causal, in_loss })
         })
     }
 }

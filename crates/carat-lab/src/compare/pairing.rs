@@ -27,9 +27,10 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The regulariser's strength; `None` where it differs between layers.
+    /// The regulariser's strength; `None` where it differs between layers, or where the run finds it by itself.
     pub fn strength(&self) -> Option<f64> {
         let values = strengths(self.after);
+        let values = values.iter().copied().filter(|value| *value >= 0.0).collect::<Vec<f64>>();
         values.first().copied().filter(|first| values.iter().all(|value| value == first))
     }
 
@@ -85,8 +86,13 @@ impl<'a> Pairing<'a> {
     }
 }
 
+/// Per layer. One that the run finds by itself is told by the gradient's share, below 0, where no other strength is.
 fn strengths(run: &Run) -> Vec<f64> {
-    run.config.regulariser.lambda.of_layers(run.config.network.layers)
+    let regulariser = &run.config.regulariser;
+    match regulariser.lambda.is_auto() {
+        true => vec![-regulariser.gradient_share],
+        false => regulariser.lambda.of_layers(run.config.network.layers),
+    }
 }
 
 /// What must be equal besides the setting.
@@ -99,7 +105,7 @@ fn strength_key(run: &Run, against: Opponent<'_>) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use carat::{Arm, Protocol, Setting};
+    use carat::{Arm, Lambda, Protocol, Setting};
 
     use super::super::made_up::{baseline, regularised};
     use super::*;
@@ -121,6 +127,28 @@ mod tests {
         assert_eq!(pairing.pairs[0].configuration(), "gat, L 2, K 3, F 10, lambda 1");
         assert_eq!(pairing.on("a", Protocol::Best).len(), 2);
         assert!(pairing.on("a", Protocol::Paper).is_empty() && pairing.on("b", Protocol::Best).is_empty());
+    }
+
+    #[test]
+    fn a_strength_that_runs_find_pairs_with_its_like() {
+        let run = |arm: Arm, lambda: Lambda, share: f64| {
+            let mut run = regularised("a", 10, 1.0, 1.0);
+            run.config = run.config.arm(arm).lambda(lambda);
+            run.config.regulariser.gradient_share = share;
+            run
+        };
+        let one = || Lambda::new(1.0);
+        let of = |arm| [run(arm, one(), 0.5), run(arm, Lambda::auto(), 0.5), run(arm, Lambda::auto(), 1.0)];
+        let (causal, constant) = (of(Arm::Causal), of(Arm::Constant));
+        let control = Method::arm(Arm::Constant);
+        for at in 0..3 {
+            // The control of another strength comes last, and must not be taken.
+            let runs = [&causal[at], &constant[at], &constant[(at + 1) % 3], &constant[(at + 2) % 3]];
+            let pairing = Pairing::of(&runs, &Method::paper(), Opponent::Method(&control));
+            assert_eq!(pairing.pairs.len(), 1);
+            assert!(std::ptr::eq(pairing.pairs[0].before, runs[1]));
+            assert_eq!(pairing.pairs[0].strength(), (at == 0).then_some(1.0));
+        }
     }
 
     #[test]

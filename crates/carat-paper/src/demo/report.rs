@@ -199,12 +199,15 @@ impl CaseReport {
     /// Of one kind's arms, or of those of all kinds: then a seed's change is the mean over kinds. `None` where some
     /// arms have no pair of runs with the measure.
     fn of(pairs: &[(&ArmReport, &ArmReport)], arch: Option<AttentionKind>, measure: Measure) -> Option<Self> {
-        let of_kinds: Vec<Vec<f64>> =
+        let of_kinds: Vec<Vec<(u64, f64)>> =
             pairs.iter().map(|(arm, against)| changes(arm, against, measure)).collect::<Option<_>>()?;
         let (arm, against) = pairs.first()?;
-        let seeds = of_kinds.iter().map(Vec::len).min()?;
-        let mean = |seed: usize| of_kinds.iter().map(|changes| changes[seed]).sum::<f64>() / of_kinds.len() as f64;
-        let changes: Vec<f64> = (0..seeds).map(mean).collect();
+        let of_seed = |seed: u64| {
+            let found = of_kinds.iter().map(|changes| Some(changes.iter().find(|change| change.0 == seed)?.1));
+            let found: Vec<f64> = found.collect::<Option<_>>()?;
+            Some(found.iter().sum::<f64>() / found.len() as f64)
+        };
+        let changes: Vec<f64> = of_kinds.first()?.iter().filter_map(|(seed, _)| of_seed(*seed)).collect();
         let negated: Vec<f64> = changes.iter().map(|change| -change).collect();
         let (better, worse) = if measure.lower_is_better() { (&negated, &changes) } else { (&changes, &negated) };
         let (p_better, p_worse) = (wilcoxon_greater(better)?, wilcoxon_greater(worse)?);
@@ -227,13 +230,17 @@ impl CaseReport {
     }
 }
 
-/// The change from one arm's runs to another's in a measure, by seed.
-fn changes(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Vec<f64>> {
+/// The change from one arm's runs to another's in a measure, with the seed.
+fn changes(arm: &ArmReport, against: &ArmReport, measure: Measure) -> Option<Vec<(u64, f64)>> {
     let runs: Vec<&Run> = arm.runs.iter().chain(&against.runs).collect();
     let other = against.method();
     let opponent = other.as_ref().map_or(Opponent::Baseline, Opponent::Method);
     let pairing = Pairing::of(&runs, &arm.method()?, opponent);
-    Some(Comparison::of(&pairing.pairs.iter().collect::<Vec<&Pair<'_>>>(), measure)?.changes)
+    let of_pair = |pair: &Pair<'_>| {
+        let change = Comparison::of(&[pair], measure)?.changes[0];
+        Some((pair.after.config.seed, change))
+    };
+    Some(pairing.pairs.iter().filter_map(of_pair).collect())
 }
 
 impl DemoReport {

@@ -37,7 +37,8 @@ impl Strength {
         is_due
     }
 
-    /// Adds a measurement: the gradient of L_p, and that of L_p + L_c.
+    /// Adds a measurement: the gradient of L_p, and that of L_p + L_c. Where one has none, the next step measures
+    /// again.
     pub(crate) fn observe<T: Real>(&mut self, prediction: &[T], both: &[T]) {
         let (mut of_prediction, mut of_attention) = (0.0, 0.0);
         for (p, both) in prediction.iter().zip(both) {
@@ -50,6 +51,9 @@ impl Strength {
         let ratio = (of_prediction / of_attention).sqrt() as f32;
         if ratio.is_finite() && ratio > 0.0 {
             self.ratio = if self.ratio == 0.0 { ratio } else { KEEP * self.ratio + (1.0 - KEEP) * ratio };
+        } else {
+            // The step had nothing to predict or to pull; the next one may.
+            self.wait = 0;
         }
     }
 
@@ -82,8 +86,10 @@ mod tests {
         strength.observe(&prediction, &[9.0, 12.0, 100.0]);
         assert!((strength.lambda() * 5.0 - 0.5 * 10.0).abs() < 1e-6);
         // Where L_c has no gradient, nothing is learned of it.
+        assert!(strength.is_due() && !strength.is_due());
         strength.observe(&prediction, &prediction);
         assert!((strength.lambda() - 1.0).abs() < 1e-6);
+        assert!(strength.is_due(), "the next step measures again");
         strength.observe(&prediction, &[12.0, 16.0, 100.0]);
         assert!((strength.lambda() - 0.9).abs() < 1e-6);
     }

@@ -1,6 +1,6 @@
 //! Which values of settings are refused, and which settings a run does not read.
 
-use super::{Arm, EntityChoice, RegulariserSettings, Target};
+use super::{Arm, EffectKind, EntityChoice, RegulariserSettings, Rounds, Target};
 use crate::rewire::Pruning;
 use crate::{Error, Lambda, ModelKind, TrainConfig};
 
@@ -224,8 +224,24 @@ pub(super) fn without_pairs(settings: &RegulariserSettings) -> bool {
     settings.arm != Arm::EdgePrediction
 }
 
+/// Random targets are exponents, too.
 pub(super) fn without_exponents(settings: &RegulariserSettings) -> bool {
-    without_effects(settings) || settings.target == Target::Bce
+    settings.arm == Arm::Constant || without_targets(settings) || settings.target == Target::Bce
+}
+
+/// Effects that are compared with each other have no use for the number of edges.
+pub(super) fn without_degrees(settings: &RegulariserSettings) -> bool {
+    without_effects(settings) || settings.effect == EffectKind::Relative
+}
+
+pub(super) fn effect(_: &str, value: &EffectKind, config: &TrainConfig) -> Result<(), Error> {
+    let RegulariserSettings { target, rounds, .. } = &config.regulariser;
+    if (*value, *target) == (EffectKind::Relative, Target::Bce) && *rounds != Rounds::All {
+        return refused(
+            "effect relative compares all edges of a node, so it needs rounds all, or target distribution".into(),
+        );
+    }
+    Ok(())
 }
 
 pub(super) fn with_given_lambda(settings: &RegulariserSettings) -> bool {

@@ -1,8 +1,8 @@
 //! How attention is regularised.
 
 use super::checks::{
-    above_zero, below_one, clamp, cross_fit, lambda, lambda_unread, share, unregularised, with_given_lambda,
-    with_noise, without_effects, without_exponents, without_noise, without_pairs, without_targets,
+    above_zero, below_one, clamp, cross_fit, effect, lambda, lambda_unread, share, unregularised, with_given_lambda,
+    with_noise, without_degrees, without_effects, without_exponents, without_noise, without_pairs, without_targets,
     without_unlabelled_entities, zero_or_more,
 };
 use super::macros::settings;
@@ -28,7 +28,7 @@ settings! {
         /// it.
         temperature: f64 = 0.1, "temperature" "T", check above_zero, unread without_effects;
         /// d in the causal effect: degree (the node's in-degree, or the graph's number of edges) or one.
-        exponent: Exponent = Exponent::default(), "exponent" "WHICH", unread without_effects;
+        exponent: Exponent = Exponent::default(), "exponent" "WHICH", unread without_degrees;
         /// Losses below this count as this when they are compared, so that memorised nodes do not turn noise into
         /// effects.
         loss_floor: f64 = 0.0, "loss-floor" "LOSS", check zero_or_more, unread without_effects;
@@ -48,7 +48,7 @@ settings! {
         confidence: f64 = 0.0, "confidence" "P", check below_one, unread without_unlabelled_entities, late true;
         /// What an edge's effect is made of: ratio (of the losses, the paper's), likelihood (the log-likelihood that
         /// the edge gives) or relative (that beside its node's other edges).
-        effect: EffectKind = EffectKind::default(), "effect" "KIND", unread without_effects, late true;
+        effect: EffectKind = EffectKind::default(), "effect" "KIND", check effect, unread without_effects, late true;
         /// Share that an edge's averaged effect keeps when the edge is measured again; 0 uses each step's own effects.
         memory: f64 = 0.0, "memory" "SHARE", check below_one, unread without_effects, late true;
         /// Folds of the training nodes that take turns in being left out of the loss, so that effects are measured

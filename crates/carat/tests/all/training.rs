@@ -1,7 +1,9 @@
 //! How networks are trained: schedules, class weights, the choice of the best epoch, and patience that waits.
 
 use carat::settings::{ClassWeights, OptimiserKind, PatienceFrom, Schedule, Select};
-use carat::{Arm, Dataset, EffectKind, EntityChoice, Lambda, ModelKind, Rounds, TrainConfig, checkpoint, training};
+use carat::{
+    Arm, Dataset, EffectKind, EntityChoice, Lambda, ModelKind, Rounds, Target, TrainConfig, checkpoint, training,
+};
 use carat_graph::{DatasetParts, Features, Graph, Labels, SplitRatio};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -88,7 +90,8 @@ fn runs_with_every_new_setting_resume_with_the_same_bits() {
         let mut config = batches.clone().lambda(Lambda::auto());
         let car = &mut config.regulariser;
         (car.entities, car.warm_up, car.confidence) = (entities, 3, 0.5);
-        (car.effect, car.memory, car.cross_fit) = (EffectKind::Relative, 0.7, 2);
+        (car.target, car.effect) = (Target::Distribution, EffectKind::Relative);
+        (car.memory, car.cross_fit) = (0.7, 2);
         config
     };
     let [on_training, on_all] = [EntityChoice::Train, EntityChoice::All].map(carrying);
