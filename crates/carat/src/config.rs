@@ -65,7 +65,7 @@ impl TrainConfig {
         let lambda = self.regulariser.lambda.over_layers(self.network.layers);
         let settings = self.regulariser.clone();
         let settings = if settings.arm.is_noise() { settings.without_unread() } else { settings };
-        self.is_regularised().then(|| RegulariserSettings { lambda, ..settings })
+        self.is_regularised().then_some(RegulariserSettings { lambda, ..settings })
     }
 }
 
